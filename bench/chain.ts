@@ -51,7 +51,7 @@ const SWAP_TOPIC = "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115f
 
 /**
  * A chain of genuine swaps for benches: `perBlock` transactions of one swap each in every block, blocks two seconds
- * apart, many senders. Making 30,000 takes about half a minute; the saved chain then boots in a few seconds. It is kept
+ * apart, many senders. Making 30,000 takes about half a minute; the saved chain then boots in a few seconds. It is saved
  * in the temporary folder, and checked after loading: blocks, senders and logs must be there, or it is made again.
  */
 export async function buildBenchChain(options: BenchChainOptions = {}): Promise<BenchChain> {
@@ -81,7 +81,7 @@ export async function buildBenchChain(options: BenchChainOptions = {}): Promise<
       };
     }
     await anvil?.stop();
-    say("The kept chain is not usable; making it again.");
+    say("The saved chain is not usable; making it again.");
     await rm(expectedFile, { force: true });
   }
 

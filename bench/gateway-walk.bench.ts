@@ -1,5 +1,5 @@
 /**
- * npm run bench:gateway-walk — the files and functions of ours that one uncached request runs in the gateway, by V8's
+ * npm run bench:gateway-walk — our files and functions that one uncached request runs in the gateway, by V8's
  * precise coverage after a warm-up. The gateway runs from source as a process of its own, with a key from its settings
  * and no Redis; the service is a raw socket. A function counts that every one of BENCH_SAMPLES (10) requests ran, so that
  * health checks and timers, which run once in a while, do not. BENCH_LIST=1 prints the functions.

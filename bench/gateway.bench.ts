@@ -74,7 +74,7 @@ if (nginx === undefined)
 const bare = await startBareProxy(upstream.port);
 
 let drawn = 0;
-/** Another one every time, also over rounds: what is asked for again would be let into a full cache. */
+/** A new path every time, also over rounds: a path that is requested again would be admitted to a full cache. */
 const other = () => {
   drawn += 1;
   return `${PATH}${drawn.toString(16).padStart(40, "0")}`;
@@ -196,11 +196,11 @@ try {
     );
     const step = Math.ceil(MEMORY_REQUESTS / 5);
     await withLoad(at(gateway.port, other), async (load) => {
-      for (let asked = 0; asked <= MEMORY_REQUESTS; asked += step) {
+      for (let sent = 0; sent <= MEMORY_REQUESTS; sent += step) {
         console.log(
-          `${String(asked).padStart(10)} ${memoryMbOfFamily(gateway.pid).toFixed(0).padStart(6)} MB`,
+          `${String(sent).padStart(10)} ${memoryMbOfFamily(gateway.pid).toFixed(0).padStart(6)} MB`,
         );
-        if (asked < MEMORY_REQUESTS) await load.flood({ requests: step });
+        if (sent < MEMORY_REQUESTS) await load.flood({ requests: step });
       }
     });
   }
@@ -210,16 +210,16 @@ try {
     console.log(
       `\none request after the other${"p50 ms".padStart(10)} ${"p99 ms".padStart(8)} ${"CPU ms/request".padStart(15)}`,
     );
-    const tell = (name: string, { tookMs, cpuMs }: PaidPart) => {
+    const print = (name: string, { tookMs, cpuMs }: PaidPart) => {
       const sorted = [...tookMs].sort((a, b) => a - b);
       const part = (share: number) => (sorted[Math.floor(sorted.length * share)] as number).toFixed(2);
       console.log(
         `${name.padEnd(27)}${part(0.5).padStart(10)} ${part(0.99).padStart(8)} ${cpuMs.toFixed(2).padStart(15)}`,
       );
     };
-    tell("with a key", withKey);
-    tell("without anything (402)", offer);
-    tell("with a payment", paid);
+    print("with a key", withKey);
+    print("without anything (402)", offer);
+    print("with a payment", paid);
     const added = median(paid.tookMs) - median(withKey.tookMs);
     figures.push({ name: "a payment adds, median", value: added, unit: "ms" });
     console.log(

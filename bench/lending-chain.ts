@@ -86,7 +86,7 @@ function morphoMarkets({ deployment }: TestChain, count: number): BenchMarket[] 
   if (morpho === undefined) throw new Error("The chain has no Morpho.");
   const { params } = Object.values(morpho.markets)[0] as (typeof morpho.markets)[keyof typeof morpho.markets];
   return Array.from({ length: count }, (_, i) => {
-    // Nobody asks the oracle until somebody borrows: any address makes another market.
+    // The oracle is not called before the first borrow: any address makes another market.
     const own = { ...params, oracle: pad(toHex(0xbe_0000 + i), { size: 20 }) };
     const creation = morphoCall([morpho.actors.owner, morpho.morpho], "createMarket", [own]);
     return { params: own, creation: { ...creation, gas: toHex(400_000) } };

@@ -1,8 +1,8 @@
 /**
  * npm run bench:lending-lists — the lists of the lending service over HTTP, ordered by all kinds of columns and filtered,
- * while a head comes every two seconds and evm-dex (here: this process, over gRPC) tells prices for it. The rows are
+ * while a head comes every two seconds and evm-dex (here: this process, over gRPC) returns prices for it. The rows are
  * synthetic vaults (BENCH_VAULTS, 20,000 by default) and markets (BENCH_MARKETS) of Morpho, accrued and priced anew for
- * each head as real ones are. What is aimed at: p99 below 15 ms over one connection, whatever is asked.
+ * each head as real ones are. Goal: p99 below 15 ms over one connection for every query.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
@@ -44,8 +44,8 @@ const MAX_P99_MS = 15;
 const vaults = lendingcVaults.path;
 const markets = lendingcMarkets.path;
 
-/** What is asked, by name: each a path with its query, made anew for each request. */
-const ASKED: Readonly<Record<string, () => string>> = {
+/** Queries by name: each a path with its query, made anew for each request. */
+const QUERIES: Readonly<Record<string, () => string>> = {
   "largest first": () => vaults,
   "one column": () => `${vaults}?${orderBy(lendingcVaults, 1)}`,
   "two columns": () => `${vaults}?${orderBy(lendingcVaults, 2)}`,
@@ -125,7 +125,7 @@ try {
     console.log(
       `${"all".padEnd(20)} ${[0.5, 0.99, 1].map((share) => quantile(all, share).toFixed(2).padStart(8)).join(" ")}`,
     );
-    tellPauses(service.entries.slice(from));
+    printPauses(service.entries.slice(from));
   }
   isMining = false;
   await mining;
@@ -181,11 +181,11 @@ async function startEvmDex() {
   });
 }
 
-/** Milliseconds of each request, by what was asked; turn about, so that a slow moment meets all. */
+/** Milliseconds of each request, by query; taken in turn, so that a slow moment affects all. */
 async function measure(origin: string, connections: number): Promise<Map<string, number[]>> {
-  const times = new Map<string, number[]>(Object.keys(ASKED).map((name) => [name, []]));
+  const times = new Map<string, number[]>(Object.keys(QUERIES).map((name) => [name, []]));
   for (let round = -WARM_UP; round < ROUNDS; round += connections) {
-    for (const [name, urlOf] of Object.entries(ASKED)) {
+    for (const [name, urlOf] of Object.entries(QUERIES)) {
       const list = await Promise.all(Array.from({ length: connections }, () => ask(origin + urlOf())));
       if (round >= 0) times.get(name)?.push(...list.map(({ ms }) => ms));
     }
@@ -210,16 +210,16 @@ function ask(url: string): Promise<{ ms: number; block: number }> {
   });
 }
 
-function tellPauses(lines: readonly Record<string, unknown>[]): void {
-  const told = lines.filter((line) => line.msg === "pause");
-  const pauses = told.map((line) => line.longestMs as number);
-  const [first, last] = [told[0], told.at(-1)];
+function printPauses(lines: readonly Record<string, unknown>[]): void {
+  const reports = lines.filter((line) => line.msg === "pause");
+  const pauses = reports.map((line) => line.longestMs as number);
+  const [first, last] = [reports[0], reports.at(-1)];
   if (first === undefined || last === undefined) return;
   const cpuOf = (line: Record<string, unknown>) => {
     const { user, system } = line.cpu as { user: number; system: number };
     return (user + system) / 1_000_000;
   };
-  const seconds = Math.max(1, told.length - 1);
+  const seconds = Math.max(1, reports.length - 1);
   console.log(
     `event loop: longest pause ${Math.max(...pauses).toFixed(1)} ms, median of each second's longest ${quantile(pauses, 0.5).toFixed(1)} ms; ${(((cpuOf(last) - cpuOf(first)) / seconds) * 100).toFixed(0)} % of a core; ${(Number(last.rss) / 2 ** 20).toFixed(0)} MB`,
   );

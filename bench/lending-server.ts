@@ -1,5 +1,5 @@
 /**
- * For lending-lists.bench.ts: the lending service as it is, and beside it a clock that tells every second the longest
+ * For lending-lists.bench.ts: the lending service as it is, and beside it a clock that reports every second the longest
  * time for which the event loop let nothing else run.
  */
 
@@ -18,7 +18,7 @@ await runMain("lending", async () => {
     longestMs = Math.max(longestMs, nowMs - lastMs - TICK_MS);
     lastMs = nowMs;
   }, TICK_MS);
-  const tell = setInterval(() => {
+  const report = setInterval(() => {
     const { rss, heapUsed } = process.memoryUsage();
     console.log(JSON.stringify({ msg: "pause", longestMs, rss, heapUsed, cpu: process.cpuUsage() }));
     longestMs = 0;
@@ -26,7 +26,7 @@ await runMain("lending", async () => {
   return {
     stop() {
       clearInterval(tick);
-      clearInterval(tell);
+      clearInterval(report);
       return running.stop();
     },
   };

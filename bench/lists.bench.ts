@@ -71,7 +71,7 @@ async function measureLists(): Promise<void> {
 /** What a request costs the service: from its parameters to the text of the body. */
 function bodyOf(target: Store): List {
   const readPoolList = createPoolLists(target);
-  return async (asked) => renderTable(dexbPools, (await readPoolList(asked)).rows);
+  return async (query) => renderTable(dexbPools, (await readPoolList(query)).rows);
 }
 
 function request(changes: Partial<PoolListRequest> = {}): PoolListRequest {
@@ -118,11 +118,11 @@ async function compareWithJson(target: Store, list: List): Promise<void> {
     `a page of ${rows.length} rows, beside JSON.stringify of its cells (at most ${MAX_COST} times newest first):`,
   );
   for (const order of ["", "poolAddress", "-token0Symbol", "fee", "token1Address"]) {
-    const asked = request({ limit: 10_000, ...(order !== "" && { order: orderBy(order) }) });
+    const query = request({ limit: 10_000, ...(order !== "" && { order: orderBy(order) }) });
     const [page, json, deep] = await medians([
-      () => list(asked),
+      () => list(query),
       async () => JSON.stringify(cells),
-      () => list({ ...asked, offset: DEEP }),
+      () => list({ ...query, offset: DEEP }),
     ]);
     const cost = page / json;
     const name = order || "newest first";
@@ -178,17 +178,17 @@ async function timeTokens(list: List): Promise<void> {
   for (const token of [WETH, USDC, other[2], other[200], other[20_000]]) {
     const count = counts.get(token ?? "") ?? 0;
     for (const order of ["", "token0Symbol", "fee -createdAt"]) {
-      const asked = request({ token, ...(order !== "" && { order: orderBy(order) }) });
-      await timePage(list, `of ${count}: ${order || "newest first"}`, asked, Math.floor(count * 0.8));
+      const query = request({ token, ...(order !== "" && { order: orderBy(order) }) });
+      await timePage(list, `of ${count}: ${order || "newest first"}`, query, Math.floor(count * 0.8));
     }
   }
 }
 
-async function timePage(list: List, title: string, asked: PoolListRequest, at = DEEP): Promise<void> {
+async function timePage(list: List, title: string, query: PoolListRequest, at = DEEP): Promise<void> {
   const started = performance.now();
-  await list({ ...asked, offset: at });
+  await list({ ...query, offset: at });
   const first = performance.now() - started;
-  const [page, deep] = await medians([() => list(asked), () => list({ ...asked, offset: at })]);
+  const [page, deep] = await medians([() => list(query), () => list({ ...query, offset: at })]);
   console.log(`  ${title.padEnd(34)} ${ms(page)} ${ms(first)} ${ms(deep)}`);
 }
 
@@ -204,9 +204,9 @@ async function measureBook(path: string): Promise<void> {
   const spent = performance.now() - started;
   const most = process.resourceUsage().maxRSS / 1_000 - before.rss / 1e6;
   globalThis.gc?.();
-  const kept = (process.memoryUsage().heapUsed - before.heapUsed) / 1e6;
+  const heapMb = (process.memoryUsage().heapUsed - before.heapUsed) / 1e6;
   console.log(
-    `\nthe ingest knows ${book.size} pools after ${spent.toFixed(0)} ms: ${kept.toFixed(0)} MB kept, ${most.toFixed(0)} MB at most`,
+    `\nthe ingest knows ${book.size} pools after ${spent.toFixed(0)} ms: ${heapMb.toFixed(0)} MB of heap, ${most.toFixed(0)} MB at most`,
   );
   await store.close();
 }

@@ -1,6 +1,6 @@
 /**
  * npm run bench:prices — prices at Base's size: what one block of up to 2,000 relevant logs costs (the pools it touched
- * are put in, prices worked out, changed links told), beside a walk over all pools from nothing; and a batch of 500
+ * are put in, prices worked out, changed links returned), beside a walk over all pools from nothing; and a batch of 500
  * tokens at the head and at past blocks, as gRPC Prices reads it, beside 500 rows read by key. SQLite, and with
  * MONGODB_URL MongoDB. BENCH_POOLS and BENCH_BLOCKS scale it.
  */
@@ -163,13 +163,13 @@ async function readBatches(store: Store, blockOf: () => number): Promise<number[
   const random = createRandom(3);
   const times: number[] = [];
   for (let i = 0; i < BATCHES; i++) {
-    const asked = new Set<string>();
-    while (asked.size < Math.min(BATCH, tokens.length)) asked.add(random.pick(tokens));
+    const requested = new Set<string>();
+    while (requested.size < Math.min(BATCH, tokens.length)) requested.add(random.pick(tokens));
     const block = blockOf();
     const startedMs = performance.now();
-    const prices = await readPrices(store, { chainId: CHAIN_ID, tokens: asked, block });
+    const prices = await readPrices(store, { chainId: CHAIN_ID, tokens: requested, block });
     times.push(performance.now() - startedMs);
-    for (const token of asked) {
+    for (const token of requested) {
       const isRight = isDeepStrictEqual(prices.get(token), made.prices.get(block)?.get(token));
       if (!isRight) throw new Error(`Token ${token} came back with another price at block ${block}.`);
     }

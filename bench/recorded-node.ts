@@ -1,6 +1,6 @@
 /**
- * A node that costs next to nothing: it answers JSON-RPC as the node behind it did, from memory, and asks it only what
- * nobody asked before. For benches of a finished chain: a real node works on its own machine, while anvil on the two
+ * A node that costs next to nothing: it answers JSON-RPC as the node behind it did, from memory, and calls that node only for
+ * new requests. For benches of a finished chain: a real node works on its own machine, while anvil on the two
  * cores that are measured takes a fifth of them, which says nothing of the ingest.
  */
 import { end } from "./http-load/gateway-process.ts";
@@ -8,17 +8,17 @@ import { startScript } from "./script.ts";
 
 export interface RecordedNode {
   readonly url: string;
-  /** Questions that the node behind had to answer since this was last asked. */
+  /** Requests that the node behind had to answer since the last call. */
   passedOn(): Promise<number>;
   /**
    * Records every block in every form an ingest may choose (which one it takes is a race of a few milliseconds), then
-   * whatever else rounds like those to be measured ask, until one asks nothing new.
+   * every other request of rounds like the measured ones, until a round brings no new request.
    */
   record(options: { headNumber: number; round: () => Promise<unknown> }): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Blocks asked for at once while they are recorded. */
+/** Blocks requested at once while they are recorded. */
 const AT_ONCE = 100;
 const MOST_ROUNDS = 5;
 

@@ -1,12 +1,12 @@
 /**
  * The process of recorded-node.ts. Argument: the URL of the node behind it. Prints its own URL; GET answers how many
- * questions it had to pass on since the last GET. Ends with its standard input.
+ * requests it had to pass on since the last GET. Ends with its standard input.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-interface Question {
+interface RpcRequest {
   readonly id: number | string;
   readonly method: string;
   readonly params?: unknown;
@@ -14,14 +14,14 @@ interface Question {
 
 const [nodeUrl = ""] = process.argv.slice(2);
 
-/** The text of a result, by method and parameters. Errors are passed on, not kept. */
+/** The text of a result, by method and parameters. Errors are passed on and not stored. */
 const known = new Map<string, Buffer>();
 let passed = 0;
 
-async function resultOf({ method, params = [] }: Question): Promise<Buffer> {
+async function resultOf({ method, params = [] }: RpcRequest): Promise<Buffer> {
   const key = `${method} ${JSON.stringify(params)}`;
-  const kept = known.get(key);
-  if (kept !== undefined) return kept;
+  const cached = known.get(key);
+  if (cached !== undefined) return cached;
   passed += 1;
   const response = await fetch(nodeUrl, {
     method: "POST",
@@ -36,15 +36,15 @@ async function resultOf({ method, params = [] }: Question): Promise<Buffer> {
 }
 
 async function answerTo(body: string): Promise<Buffer> {
-  const asked = JSON.parse(body) as Question | readonly Question[];
-  const questions = Array.isArray(asked) ? (asked as readonly Question[]) : [asked as Question];
-  const results = await Promise.all(questions.map((question) => resultOf(question)));
+  const parsed = JSON.parse(body) as RpcRequest | readonly RpcRequest[];
+  const requests = Array.isArray(parsed) ? (parsed as readonly RpcRequest[]) : [parsed as RpcRequest];
+  const results = await Promise.all(requests.map((question) => resultOf(question)));
   const parts: Buffer[] = [];
-  for (const [i, { id }] of questions.entries()) {
+  for (const [i, { id }] of requests.entries()) {
     parts.push(Buffer.from(`${i === 0 ? "" : ","}{"jsonrpc":"2.0","id":${JSON.stringify(id)},`));
     parts.push(results[i] as Buffer);
   }
-  return Array.isArray(asked)
+  return Array.isArray(parsed)
     ? Buffer.concat([Buffer.from("["), ...parts, Buffer.from("]")])
     : Buffer.concat(parts);
 }

@@ -1,7 +1,7 @@
 /**
  * npm run bench:solana-decode — transactions a second that decode/ gets through on one core, over the recorded set:
  * six in ten trade on an exchange, where a block of mainnet is mostly votes. Each round decodes transactions that
- * were parsed for it, as those of a block are: texts whose hashes nobody worked out yet. BENCH_ROUNDS scales it.
+ * were parsed for it, as those of a block are: strings whose hashes are not computed yet. BENCH_ROUNDS scales it.
  */
 
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";

@@ -7,12 +7,12 @@ import {
   type VaultState,
   ZERO_ADDRESS,
 } from "../services/lending/protocols/morpho-v1/state.ts";
-import type { UnitState } from "../services/lending/protocols/protocol.ts";
+import type { EntityState } from "../services/lending/protocols/protocol.ts";
 import {
   type CheckpointRow,
   checkpoints,
-  type UnitRow,
-  units,
+  type EntityRow,
+  entities,
 } from "../services/lending/store/collections.ts";
 import { toStateText } from "../services/lending/store/state-text.ts";
 import { put, type Store } from "../services/shared/storage/port.ts";
@@ -133,7 +133,7 @@ export class SyntheticLending {
       ...Array.from({ length: this.#vaults }, (_, n) => this.#vault(n)),
     ];
     for (let at = 0; at < all.length; at += UNITS_A_WRITE) {
-      await this.#store.write([put(units, all.slice(at, at + UNITS_A_WRITE))]);
+      await this.#store.write([put(entities, all.slice(at, at + UNITS_A_WRITE))]);
     }
     await this.#store.write([put(checkpoints, [this.#checkpoint()])]);
   }
@@ -145,7 +145,7 @@ export class SyntheticLending {
       i % 2 === 0 ? this.#market(random.below(this.#markets)) : this.#vault(random.below(this.#vaults)),
     );
     const byId = new Map(rows.map((row) => [row.id, row]));
-    await this.#store.write([put(units, [...byId.values()]), put(checkpoints, [this.#checkpoint()])]);
+    await this.#store.write([put(entities, [...byId.values()]), put(checkpoints, [this.#checkpoint()])]);
     return this.#block;
   }
 
@@ -153,15 +153,15 @@ export class SyntheticLending {
     return 1_760_000_000 + 2 * this.#block;
   }
 
-  #market(n: number): UnitRow {
+  #market(n: number): EntityRow {
     return this.#unit({ kind: MARKET, id: marketId(n) }, marketState(n, this.#time()));
   }
 
-  #vault(n: number): UnitRow {
+  #vault(n: number): EntityRow {
     return this.#unit({ kind: VAULT, id: vaultAddress(n) }, vaultState(n, this.#markets));
   }
 
-  #unit(ref: { kind: string; id: string }, state: UnitState): UnitRow {
+  #unit(ref: { kind: string; id: string }, state: EntityState): EntityRow {
     const at = { block: this.#block, blockHash: `0x${this.#block}`, time: this.#time() };
     return {
       ...{ chainId: CHAIN_ID, ...ref, ...at, version: this.#block, foundBlock: 1_000 },

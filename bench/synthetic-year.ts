@@ -53,7 +53,7 @@ export async function writeSyntheticYear(store: Store, options: { swaps: number 
     const last = pending.at(-1) as BlockEvents;
     await writeProgress(store, {
       indexer,
-      taken: indexer.flush(),
+      flushed: indexer.flush(),
       progress: { checkpoint: checkpointAt(last), fees: [], headers: [] },
       guard: () => [],
     });

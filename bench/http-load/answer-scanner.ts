@@ -1,6 +1,6 @@
 /**
- * Counts answers in what a kept connection receives: with no more work than separates one response from the next, since a client
- * that costs more than the server it asks measures itself. Answers must carry a Content-Length.
+ * Counts responses on a kept-alive connection with as little work as possible: a client that costs more than the
+ * server would measure itself. Responses must carry a Content-Length.
  */
 export class AnswerScanner {
   /** Answers whose status was not 200. */

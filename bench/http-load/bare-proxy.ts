@@ -1,5 +1,5 @@
 /**
- * The process of startBareProxy: a reverse proxy of node:http's server and client with kept connections and nothing else,
+ * The process of startBareProxy: a reverse proxy of node:http's server and client with kept-alive connections and nothing else,
  * no key, limit, metric or log. What a gateway on node:http costs more than this is its own. Argument: the upstream's
  * port. Prints its own. Ends with its standard input.
  */

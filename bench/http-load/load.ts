@@ -38,7 +38,7 @@ const READ_BYTES = 65_536;
 
 /**
  * One piece of memory for all that a connection receives: a new one each read had this process collect garbage three
- * times a second under load, and its pauses counted as latency of whom it asked.
+ * times a second under load, and its pauses counted as latency of the proxy.
  */
 function openConnection(port: number): Promise<Connection> {
   return new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ function openConnection(port: number): Promise<Connection> {
 }
 
 /**
- * Asks over kept connections from raw sockets. node:http's client and autocannon cost several times what nginx does for
+ * Sends requests over kept-alive raw sockets. node:http's client and autocannon cost several times what nginx does for
  * the same request, and so measure themselves; this costs about half of it.
  */
 export class Load {
@@ -97,18 +97,18 @@ export class Load {
     const refusedBefore = this.#refused();
     const startedMs = performance.now();
     const endMs = startedMs + seconds * 1000;
-    let asked = 0;
+    let sent = 0;
     let answered = 0;
     await new Promise<void>((resolve) => {
       const next = (line: Line): void => {
-        if (asked >= requests || performance.now() >= endMs) return;
-        asked += 1;
+        if (sent >= requests || performance.now() >= endMs) return;
+        sent += 1;
         this.#send(line);
       };
       this.#onEnded = (line, ended) => {
         answered += ended;
         next(line);
-        if (answered === asked) resolve();
+        if (answered === sent) resolve();
       };
       for (const line of this.#lines) next(line);
     });
@@ -133,16 +133,16 @@ export class Load {
     const free = [...this.#lines];
     const startedMs = performance.now();
     const dueOf = (number: number) => startedMs + (number * 1000) / perSecond;
-    let asked = 0;
+    let sent = 0;
     let answered = 0;
     await new Promise<void>((resolve) => {
       const sendDue = (): void => {
         const nowMs = performance.now();
-        while (asked < total && dueOf(asked) <= nowMs) {
+        while (sent < total && dueOf(sent) <= nowMs) {
           const line = free.pop();
           if (line === undefined) return;
-          line.dueMs.push(dueOf(asked));
-          asked += 1;
+          line.dueMs.push(dueOf(sent));
+          sent += 1;
           this.#send(line);
         }
       };

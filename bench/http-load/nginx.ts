@@ -16,7 +16,7 @@ export async function hasNginx(): Promise<boolean> {
   return isOnPath("nginx");
 }
 
-/** nginx as a reverse proxy as it is meant to be set up: kept connections to the upstream, its access log. */
+/** nginx as a reverse proxy in its recommended setup: kept-alive connections to the upstream, its access log. */
 export async function startNginx(
   folder: string,
   { upstreamPort, workers }: { readonly upstreamPort: number; readonly workers: number },

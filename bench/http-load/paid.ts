@@ -1,7 +1,7 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { findFreePort } from "../../deploy/check/servers.ts";
 import { startPaymentChain } from "../../deploy/devnet/usdc/testkit.ts";
-import { createPayer, signFor } from "../../gateway/testkit/payer.ts";
+import { createPayer, signFor } from "../../gateway/testkit/payments/payer.ts";
 import { cpuSecondsOf } from "../process-cost.ts";
 import { type BuiltGateway, end, startGatewayProcess, untilReady } from "./gateway-process.ts";
 import { startUpstream } from "./upstream.ts";

@@ -6,12 +6,12 @@ export interface Upstream {
   readonly port: number;
   readonly grpc: string;
   /** Requests answered. */
-  readonly asked: () => number;
+  readonly received: () => number;
   stop(): Promise<void>;
 }
 
 /**
- * A service that costs next to nothing: one fixed answer to whatever is asked, from a raw socket, so that the machine is
+ * A service that costs next to nothing: one fixed response to every request, from a raw socket, so that the machine is
  * left to what stands before it. Says over gRPC that it serves, as the gateway wants to know.
  */
 export async function startUpstream(answer: {
@@ -27,15 +27,15 @@ export async function startUpstream(answer: {
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
   const bytes = Buffer.from(`HTTP/1.1 200 OK\r\n${head.join("")}\r\n${answer.body}`);
   const sockets = new Set<Socket>();
-  let asked = 0;
+  let received = 0;
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => {});
-    // Each client waits for its answer before it asks again, so that what comes is one request, whole or in parts.
+    // Each client waits for its response before the next request: a chunk is one request or a part of it.
     socket.on("data", (chunk) => {
       if (!endsHead(chunk)) return;
-      asked += 1;
+      received += 1;
       socket.write(bytes);
     });
   });
@@ -49,7 +49,7 @@ export async function startUpstream(answer: {
   return {
     port: (server.address() as AddressInfo).port,
     grpc: grpc.address,
-    asked: () => asked,
+    received: () => received,
     async stop() {
       for (const socket of sockets) socket.destroy();
       await Promise.all([new Promise((resolve) => server.close(resolve)), grpc.stop({ timeoutMs: 0 })]);

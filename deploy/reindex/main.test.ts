@@ -7,7 +7,7 @@ import { afterEach, beforeEach, it } from "mocha";
 import {
   COLLECTIONS as lending,
   checkpoints as lendingCheckpoints,
-  unitHistory,
+  entityHistory,
 } from "../../services/lending/store/collections.ts";
 import { reindexes } from "../../services/shared/ingest/reindex.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
@@ -90,7 +90,7 @@ describeWithChain("npm run reindex", () => {
     while ((await store.get(lendingCheckpoints, { chainId: 8453 })) !== undefined) await sleep(1);
     killed.child.kill("SIGKILL");
     await killed.exited;
-    expect(await store.count(unitHistory, { chainId: 8453 })).to.be.greaterThan(0);
+    expect(await store.count(entityHistory, { chainId: 8453 })).to.be.greaterThan(0);
     expect(await store.count(reindexes, {})).to.equal(1);
     // The lease of the killed one has to end first.
     const refused = await run("--chain", "8453", "--yes");

@@ -7,7 +7,7 @@ import {
 } from "./keys/key-authenticator.ts";
 import type { AddressLimits } from "./limits/address-limits.ts";
 
-export interface KeyGateOptions {
+interface KeyGateOptions {
   readonly check: KeyAuthenticator;
   readonly addresses: Pick<AddressLimits, "admitLookup">;
   /** Counts a request against its holder's limits; throws `rate_limited`. */

@@ -7,7 +7,7 @@ import type { UsageCounter } from "./usage/usage-counter.ts";
 /** Lets a holder's request pass or throws `rate_limited`; counts either as usage. */
 export type AdmitKey = (holder: KeyHolder, context: RequestContext) => void | Promise<void>;
 
-export interface KeyLimitsOptions {
+interface KeyLimitsOptions {
   readonly limiter: Limiter;
   readonly usage: Pick<UsageCounter, "count">;
 }

@@ -2,7 +2,7 @@ import { openLazily } from "../lazy-store.ts";
 import type { KeyDirectory, KeyStore } from "./keys/key-store.ts";
 import type { UsageStore } from "./usage/usage-store.ts";
 
-export interface LazyKeyDirectory extends KeyDirectory {
+interface LazyKeyDirectory extends KeyDirectory {
   /** Opens the store now; rejects if it is unreachable. A later call retries. */
   open(): Promise<void>;
   /** Usage in the same store; rejects as `open` does. */

@@ -19,7 +19,7 @@ export interface PublicLimits {
   countError(error: unknown, req: Request, res: Response): Promise<unknown>;
 }
 
-export interface PublicLimitsOptions {
+interface PublicLimitsOptions {
   readonly authenticateKey: KeyAuthenticator;
   readonly limiter: Pick<Limiter, "take">;
   readonly addressLimits: AddressLimits;

@@ -5,7 +5,7 @@ import type { Limiter } from "./limits/limiter.ts";
 import { DAY_MS } from "./usage/usage-record.ts";
 import type { UsageStore } from "./usage/usage-store.ts";
 
-export interface QuotaRestoreOptions {
+interface QuotaRestoreOptions {
   readonly directory: KeyDirectory;
   readonly usage: () => Promise<Pick<UsageStore, "countPassed">>;
   readonly limiter: Pick<Limiter, "raiseUsage">;

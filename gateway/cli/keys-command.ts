@@ -8,7 +8,7 @@ import { keyJson, keysTable, keyText, type ShownKey, toJsonText } from "./keys-p
 import { showUsage } from "./keys-usage.ts";
 import { UsageError } from "./keys-values.ts";
 
-export interface KeysCommandDeps {
+interface KeysCommandDeps {
   readonly keys: KeyStore;
   readonly usage: UsageStore;
   readonly clock: Clock;

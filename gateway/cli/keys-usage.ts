@@ -6,7 +6,7 @@ import type { Clock } from "../request/clock.ts";
 import { toJsonText, toMinute } from "./keys-print.ts";
 import { formatTable } from "./text-table.ts";
 
-export interface UsageQuery {
+interface UsageQuery {
   readonly records: readonly KeyRecord[];
   readonly days: number;
   readonly asJson: boolean;

@@ -6,7 +6,7 @@ import {
   type PaymentEnvironment,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 
 const POOL = `/evm/dexb/v3/pool?pool_address=0x${"ab".repeat(20)}`;

@@ -4,14 +4,14 @@ import { stablecoinAbi } from "../../deploy/devnet/contracts/stablecoin.ts";
 import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import type { ProxyResponse } from "../testkit/facilitator-proxy.ts";
-import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+import type { ProxyResponse } from "../testkit/payments/facilitator-proxy.ts";
+import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payments/payer.ts";
 import {
   type PayGateway,
   type PaymentEnvironment,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 
 const FAILED = { success: false, errorReason: "invalid_exact_evm_transaction_failed", transaction: "" };

@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
-import { createBurningPayer } from "../testkit/contract-wallet.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+import { createBurningPayer } from "../testkit/payments/contract-wallet.ts";
+import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payments/payer.ts";
 import {
   type PayGateway,
   type PaymentEnvironment,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { TABLE_TEXT } from "../testkit/upstream.ts";
 
 /** What settings say where nobody says anything else. */

@@ -5,7 +5,7 @@ import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { UNLIMITED } from "../testkit/gateway.ts";
-import { fetchWith, receiptOf, signFor } from "../testkit/payer.ts";
+import { fetchWith, receiptOf, signFor } from "../testkit/payments/payer.ts";
 import {
   PAID_PATH,
   PAID_QUERY,
@@ -13,7 +13,7 @@ import {
   type PaymentEnvironment,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { rawGet } from "../testkit/raw-http.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";

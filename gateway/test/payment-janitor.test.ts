@@ -15,13 +15,13 @@ import { createPaymentChain, type PaymentChain } from "../payments/settlement/ch
 import { createJanitor } from "../payments/settlement/janitor.ts";
 import { createSettlement } from "../payments/settlement/settlement.ts";
 import { createManualClock } from "../testkit/clock.ts";
-import { fetchWith, receiptOf, signFor } from "../testkit/payer.ts";
+import { fetchWith, receiptOf, signFor } from "../testkit/payments/payer.ts";
 import {
   type PayGateway,
   type PaymentEnvironment,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 
 const JUNK = 650;

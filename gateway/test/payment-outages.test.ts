@@ -3,13 +3,13 @@ import { after, afterEach, before, describe, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { createPaymentChain } from "../payments/settlement/chain.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { type Payer, receiptOf } from "../testkit/payer.ts";
+import { type Payer, receiptOf } from "../testkit/payments/payer.ts";
 import {
   type PayGateway,
   type PaymentEnvironment,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 

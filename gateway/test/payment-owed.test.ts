@@ -2,18 +2,18 @@ import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
-import { createBurningPayer } from "../testkit/contract-wallet.ts";
-import { type Cut, readPartially } from "../testkit/cutting-client.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { BOOTSTRAP_KEY } from "../testkit/gateway.ts";
-import { fetchWith, type Payer, signFor } from "../testkit/payer.ts";
+import { createBurningPayer } from "../testkit/payments/contract-wallet.ts";
+import { type Cut, readPartially } from "../testkit/payments/cutting-client.ts";
+import { fetchWith, type Payer, signFor } from "../testkit/payments/payer.ts";
 import {
   type PayGateway,
   type PaymentEnvironment,
   PRICE,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, answerTableOf, TABLE_TEXT } from "../testkit/upstream.ts";
 

@@ -5,13 +5,13 @@ import { expect } from "chai";
 import { after, afterEach, before, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
-import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payments/payer.ts";
 import {
   PAID_PATH,
   PAID_QUERY,
   type PaymentEnvironment,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerTable, type FakeUpstream, startFakeUpstream, TABLE_TEXT } from "../testkit/upstream.ts";
 

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payer.ts";
+import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payments/payer.ts";
 import {
   PAID_PATH,
   type PayGateway,
@@ -12,7 +12,7 @@ import {
   PRICE,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerError, answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 

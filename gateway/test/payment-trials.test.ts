@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeRounds } from "../../services/shared/testkit/describe.ts";
-import { runTrials } from "../testkit/payment-trials.ts";
-import { startTrialEnvironment, type TrialEnvironment } from "../testkit/trial-environment.ts";
+import { runTrials } from "../testkit/payments/payment-trials.ts";
+import { startTrialEnvironment, type TrialEnvironment } from "../testkit/payments/trial-environment.ts";
 
 /** Many on Node, where `npm run check:full` asks for them; a few show that the other runtime does not differ. */
 const WANTED = Number(process.env.TEST_PAYMENT_TRIALS ?? 8);

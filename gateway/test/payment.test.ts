@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { fetchWith, type Payer, readOffer, receiptOf, signFor } from "../testkit/payer.ts";
+import { fetchWith, type Payer, readOffer, receiptOf, signFor } from "../testkit/payments/payer.ts";
 import {
   PAID_PATH,
   PAID_QUERY,
@@ -15,7 +15,7 @@ import {
   PRICE,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { rawGet, sendRaw } from "../testkit/raw-http.ts";
 import { answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
 

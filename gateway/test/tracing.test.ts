@@ -14,7 +14,7 @@ import {
   type PaymentEnvironment,
   startPayGateway,
   startPaymentEnvironment,
-} from "../testkit/payment-gateway.ts";
+} from "../testkit/payments/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
 import { answerError, answerTable, mediaTypeOf, TABLE_TEXT } from "../testkit/upstream.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type ErrorCode, HTTP_STATUS } from "../../services/shared/errors.ts";
 
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly type: string | null | undefined;
   readonly session: string | null | undefined;

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-export interface RawConnection {
+interface RawConnection {
   /** Everything received so far. */
   text(): string;
   readonly isClosed: () => boolean;

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type RunningGrpcServer, startGrpcServer } from "../../services/shared/grpc/server.ts";
 import type { ChainStatus } from "../../services/shared/grpc/types.ts";
 
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;

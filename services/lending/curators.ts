@@ -11,7 +11,7 @@ const file = z.strictObject({
     z.strictObject({
       name: z.string().min(1),
       verified: z.boolean(),
-      /** Where name and addresses were found. */
+      /** The page that names the curator's addresses. */
       source: z.url({ protocol: /^https$/ }),
       /** By chain id. */
       addresses: z.record(z.string().regex(/^[1-9]\d*$/), z.array(address).min(1)),
@@ -24,11 +24,11 @@ interface Curator {
   readonly verified: boolean;
 }
 
-/** Who curators are, by their addresses. */
+/** Names of curators by address. */
 export class CuratorRegistry {
   readonly #chains = new Map<number, Map<string, Curator>>();
 
-  /** Throws an Error that names an address standing twice. */
+  /** Throws an Error for an address that is listed twice. */
   constructor(curators: z.output<typeof file>["curators"]) {
     for (const { name, verified, addresses } of curators) {
       for (const [chainId, list] of Object.entries(addresses)) {
@@ -37,30 +37,32 @@ export class CuratorRegistry {
     }
   }
 
-  #add(chainId: number, curator: string, of: Curator): void {
+  #add(chainId: number, address: string, curator: Curator): void {
     let chain = this.#chains.get(chainId);
     if (chain === undefined) {
       chain = new Map();
       this.#chains.set(chainId, chain);
     }
-    const other = chain.get(curator);
+    const other = chain.get(address);
     if (other !== undefined) {
-      throw new Error(`${curator} of chain ${chainId} stands twice, for ${other.name} and for ${of.name}`);
+      throw new Error(
+        `${address} of chain ${chainId} is listed twice, for ${other.name} and for ${curator.name}`,
+      );
     }
-    chain.set(curator, of);
+    chain.set(address, curator);
   }
 
-  /** The curator's name; of one that is not listed its address. */
-  nameOf(chainId: number, curator: string): string {
-    return this.#chains.get(chainId)?.get(curator)?.name ?? curator;
+  /** The curator's name; the address of an unlisted one. */
+  nameOf(chainId: number, address: string): string {
+    return this.#chains.get(chainId)?.get(address)?.name ?? address;
   }
 
-  isVerified(chainId: number, curator: string): boolean {
-    return this.#chains.get(chainId)?.get(curator)?.verified ?? false;
+  isVerified(chainId: number, address: string): boolean {
+    return this.#chains.get(chainId)?.get(address)?.verified ?? false;
   }
 }
 
-/** The registry in `path`, else the built-in one. Throws naming the file and what is wrong in it. */
+/** Loads the registry from `path` or the built-in one. Throws an Error that names the file and the fault. */
 export function loadCurators(path: string | undefined): CuratorRegistry {
   const where = path ?? "the built-in registry";
   try {

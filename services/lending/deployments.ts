@@ -3,7 +3,7 @@ import { z } from "zod";
 import { PROTOCOLS } from "./protocols/index.ts";
 import type { LendingProtocol } from "./protocols/protocol.ts";
 
-/** At this address on nearly every chain. */
+/** Multicall3 has this address on nearly every chain. */
 const MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11";
 
 const address = z
@@ -15,11 +15,11 @@ const chain = z.strictObject({
   chainId: z.int().positive(),
   name: z.string().min(1),
   multicall3: address.default(MULTICALL3),
-  /** By protocolId; what each holds is for the protocol to judge. */
+  /** By protocolId; each protocol validates its own section. */
   protocols: z.record(z.string(), z.unknown()),
 });
 
-/** Other services keep their own sections in the same file: they are not ours to judge, nor need ours be there. */
+/** Other services have their own sections in the same file: those are not validated here, and this one is optional. */
 const file = z.looseObject({
   lending: z.strictObject({ chains: z.array(chain) }).default({ chains: [] }),
 });
@@ -37,7 +37,7 @@ export interface ChainDeployments {
   readonly protocols: readonly DeployedProtocol[];
 }
 
-/** The chains and lending protocols to index: of `path`, else the built-in mainnet registry. Throws naming the file and what is wrong in it. */
+/** Loads the chains and lending protocols to index from `path` or the built-in mainnet registry. Throws an Error that names the file and the fault. */
 export function loadDeployments(
   path: string | undefined,
   protocols: readonly LendingProtocol[] = PROTOCOLS,
@@ -50,14 +50,14 @@ export function loadDeployments(
     ...known,
     protocols: Object.entries(sections).map(([id, section]) => {
       const protocol = protocols.find((each) => each.id === id);
-      const of = `lending.chains (chain ${known.chainId}).protocols.${id}`;
+      const field = `lending.chains (chain ${known.chainId}).protocols.${id}`;
       if (protocol === undefined)
-        throw new Error(`Cannot read deployments from ${where}: ${of} is not a known protocol`);
+        throw new Error(`Cannot read deployments from ${where}: ${field} is not a known protocol`);
       try {
         return { protocol, deployment: protocol.parseDeployment(section) };
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message : String(cause);
-        throw new Error(`Cannot read deployments from ${where}: ${of}: ${reason}`, { cause });
+        throw new Error(`Cannot read deployments from ${where}: ${field}: ${reason}`, { cause });
       }
     }),
   }));

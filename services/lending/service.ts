@@ -25,14 +25,14 @@ import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
 
 /**
- * Starts the lending service: its HTTP endpoints, and Status and health over gRPC. It asks evm-dex for prices; whether
- * that can be reached is in its status and metrics, and changes nothing else. Throws ConfigError, and Error when a port
+ * Starts the lending service: its HTTP endpoints, and Status and health over gRPC. It requests prices from evm-dex; whether
+ * evm-dex can be reached is in its status and metrics, and has no other effect. Throws ConfigError, and Error when a port
  * is taken or a file cannot be read.
- * @param of.chains in place of those of DEPLOYMENTS_FILE or the built-in registry
+ * @param options.chains instead of those of DEPLOYMENTS_FILE or the built-in registry
  */
 export async function startLending(
   env: Environment,
-  of: { chains?: readonly ChainDeployments[] } = {},
+  options: { chains?: readonly ChainDeployments[] } = {},
 ): Promise<RunningService> {
   const name = "lending";
   const [config, tracingConfig, settings, chains, curators] = collectConfigErrors(
@@ -40,7 +40,8 @@ export async function startLending(
     () => readTracingConfig(env, name),
     () => readSettings(env, ["EVM_DEX_GRPC", "DATA_DIR", "MONGODB_URL", "PRICE_STALE_SECONDS"]),
     () =>
-      of.chains ?? readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadDeployments(path) }),
+      options.chains ??
+      readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadDeployments(path) }),
     () => readNamedFile(env, { setting: "CURATORS_FILE", load: loadCurators }),
     () => rejectMisspeltSettings(env),
   );
@@ -70,7 +71,7 @@ export async function startLending(
   });
   const serving = await openServing({
     ...{ store, chains, curators, log, metrics, tracing },
-    pricesFrom: settings.EVM_DEX_GRPC,
+    evmDexAddresses: settings.EVM_DEX_GRPC,
     serviceToken: config.serviceTokens?.[0],
     staleSeconds: settings.PRICE_STALE_SECONDS,
   });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { before, describe, it } from "mocha";
+import { before, it } from "mocha";
 import { describeLong } from "../../../services/shared/testkit/describe.ts";
 import type { SolanaTransaction } from "../../../services/solana/chain/port.ts";
 import {

@@ -17,13 +17,17 @@ export interface ScheduleData {
   readonly periods: readonly RunPeriod[];
 }
 
-export function createSchedule(of: {
+export function createSchedule({
+  firstSlot,
+  nowMs,
+  historyS,
+  slotMs,
+}: {
   firstSlot: number;
   nowMs: number;
   historyS: number;
   slotMs: number;
 }): ScheduleData {
-  const { firstSlot, nowMs, historyS, slotMs } = of;
   const nowS = Math.floor(nowMs / 1000);
   const history = historyS === 0 ? [] : historyTimes(nowS - historyS, nowS);
   return {

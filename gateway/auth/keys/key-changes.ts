@@ -12,7 +12,7 @@ const CHANNEL = "chaintables:keys";
 const HASH = /^[0-9a-f]{64}$/;
 const PUBLISH_TIMEOUT_MS = 2_000;
 
-export interface KeyChangeOptions {
+interface KeyChangeOptions {
   readonly redisUrl: string | undefined;
   readonly lookup: Pick<KeyLookup, "forget" | "forgetAll">;
   readonly log: Log;

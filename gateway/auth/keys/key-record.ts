@@ -45,7 +45,7 @@ export interface KeyRecord extends Omit<KeySettings, "subject"> {
   readonly subject: string;
 }
 
-export type KeyState = "live" | "expired" | "revoked" | "suspended";
+type KeyState = "live" | "expired" | "revoked" | "suspended";
 
 /** The state of a key at a time; `nowSeconds` is Unix time. Revocation outranks everything else. */
 export function keyStateAt(

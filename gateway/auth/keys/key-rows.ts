@@ -74,7 +74,7 @@ export function applyKeyChange(row: KeyRow, change: KeyChange): KeyRow {
   };
 }
 
-export interface KeyRotation {
+interface KeyRotation {
   readonly successor: CreatedKeyRow;
   /** When the old key expires. */
   readonly computeOldExpiry: (old: KeyRow) => number;

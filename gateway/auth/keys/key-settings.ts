@@ -20,7 +20,7 @@ export interface KeySettings {
   readonly rotatedTo: string | null;
 }
 
-export const NO_LIMIT_OVERRIDES: KeyLimitOverrides = { ratePerSecond: null, burst: null, dailyQuota: null };
+const NO_LIMIT_OVERRIDES: KeyLimitOverrides = { ratePerSecond: null, burst: null, dailyQuota: null };
 export const NO_SETTINGS: KeySettings = {
   owner: null,
   note: null,

@@ -19,7 +19,7 @@ export interface KeyDirectory {
   findByHash(hash: string): Promise<KeyRecord | undefined>;
 }
 
-export interface CreatedKey {
+interface CreatedKey {
   /** The key itself, which is stored nowhere. */
   readonly key: string;
   readonly record: KeyRecord;

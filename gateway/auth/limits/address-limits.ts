@@ -27,7 +27,7 @@ export interface AddressLimits {
   admitLookup(req: IncomingMessage, target: HeaderTarget): Promise<void>;
 }
 
-export interface AddressLimitsOptions {
+interface AddressLimitsOptions {
   readonly limiter: Limiter;
   readonly readAddress: ReadClientAddress;
   readonly rules: Readonly<Record<AddressKind, LimitRule>>;

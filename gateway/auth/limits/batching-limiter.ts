@@ -5,7 +5,7 @@ import { createLocalLimiter, type LocalLimiter } from "./local-limiter.ts";
 import { COST, type LimitRule } from "./rule.ts";
 import type { BucketResponse, SharedBuckets } from "./shared-buckets.ts";
 
-export interface BatchingLimiterOptions {
+interface BatchingLimiterOptions {
   readonly shared: SharedBuckets;
   /** The last response for each bucket. Decisions continue from it while the shared buckets are unreachable. */
   readonly buckets: LocalBuckets;

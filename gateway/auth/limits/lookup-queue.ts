@@ -4,7 +4,7 @@ export interface LookupQueue {
   waitForTurn(): Promise<boolean>;
 }
 
-export interface LookupQueueOptions {
+interface LookupQueueOptions {
   /** Time between two turns. */
   readonly paceMs?: number;
   readonly maxWaiting?: number;

@@ -11,7 +11,7 @@ import { measureDecisions, watchSharing } from "./observe.ts";
 import { createRedisLimiter } from "./redis-limiter.ts";
 import type { SharedBuckets } from "./shared-buckets.ts";
 
-export interface OpenLimiterOptions {
+interface OpenLimiterOptions {
   readonly redisUrl: string | undefined;
   /** The buckets shared with other workers, used without Redis; undefined = this process decides alone. */
   readonly sharedBuckets?: SharedBuckets | undefined;
@@ -20,7 +20,7 @@ export interface OpenLimiterOptions {
   readonly metrics: Metrics;
 }
 
-export interface OpenedLimiter {
+interface OpenedLimiter {
   readonly limiter: Limiter;
   close(): void;
 }

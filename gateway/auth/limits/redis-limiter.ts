@@ -6,7 +6,7 @@ import type { Limiter } from "./limiter.ts";
 import type { LocalBuckets } from "./local-buckets.ts";
 import type { BucketResponse } from "./shared-buckets.ts";
 
-export interface RedisLimiterOptions {
+interface RedisLimiterOptions {
   readonly redis: Pick<RedisConnection, "run">;
   /** The last response of Redis for each bucket. Decisions continue from it while Redis is unreachable. */
   readonly buckets: LocalBuckets;

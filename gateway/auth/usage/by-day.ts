@@ -1,6 +1,6 @@
 import { toDate, type UsageRow } from "./usage-record.ts";
 
-export interface EndpointUsage {
+interface EndpointUsage {
   readonly path: string;
   readonly requests: number;
   readonly limited: number;

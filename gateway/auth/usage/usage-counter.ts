@@ -27,8 +27,8 @@ export interface UsageCounter {
   stop(): Promise<void>;
 }
 
-export const USAGE_FLUSH_MS = 3_000;
-export const USAGE_KEEP_DAYS = 400;
+const USAGE_FLUSH_MS = 3_000;
+const USAGE_KEEP_DAYS = 400;
 
 /** Counts requests in memory, some tens of nanoseconds each, and writes changed counts every few seconds. */
 export function createUsageCounter(options: UsageCounterOptions): UsageCounter {

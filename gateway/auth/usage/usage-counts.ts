@@ -9,7 +9,7 @@ export interface UsageEvent {
 }
 
 /** The counts of one future row. */
-export interface UsageCount {
+interface UsageCount {
   readonly subject: string;
   readonly key: string;
   readonly endpoint: string;

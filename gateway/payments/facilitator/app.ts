@@ -16,7 +16,7 @@ import { createProbes, type Readiness } from "../../../services/shared/service/p
 import { createTokenCheck, TOKEN_HEADER } from "../../../services/shared/service/service-token.ts";
 import type { Tracing } from "../../../services/shared/tracing/tracing.ts";
 
-export interface FacilitatorAppDeps {
+interface FacilitatorAppDeps {
   readonly facilitator: Pick<x402Facilitator, "verify" | "settle" | "getSupported">;
   /** Returns why this facilitator refuses a payment, undefined if it does not. */
   readonly findRefusal: (

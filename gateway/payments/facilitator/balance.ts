@@ -2,7 +2,7 @@ import type { Log } from "../../../services/shared/logging/log.ts";
 import { Gauge, type Metrics } from "../../../services/shared/metrics/metrics.ts";
 import type { Wallet } from "./wallet.ts";
 
-export interface BalanceWatchOptions {
+interface BalanceWatchOptions {
   readonly wallet: Pick<Wallet, "address" | "balance">;
   /** Ether below which the log warns; 0 = never. */
   readonly lowEther: number;

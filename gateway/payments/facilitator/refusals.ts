@@ -6,7 +6,7 @@ import { CHAIN_ID, NETWORK, VALID_BEFORE_MARGIN_SECONDS } from "../network.ts";
 import { CONTRACT_FAILED, CONTRACT_REFUSED, type FailedWallets, GAS_OVER_CAP, type GasCaps } from "./gas.ts";
 import type { Wallet } from "./wallet.ts";
 
-export interface RefusalCheckDeps {
+interface RefusalCheckDeps {
   readonly wallet: Pick<Wallet, "isContract" | "hasCode" | "isCheckAffordable">;
   readonly failures: Pick<FailedWallets, "has">;
   readonly gasCaps: GasCaps;
@@ -20,7 +20,7 @@ export interface RefusalCheckDeps {
  * Returns the code of the reason why this facilitator refuses a payment, before the library checks it, for /verify and
  * /settle alike; undefined if it does not refuse. Codes are those of @x402/evm and of gas.ts.
  */
-export type FindRefusal = (
+type FindRefusal = (
   payload: PaymentPayload,
   requirements: PaymentRequirements,
 ) => Promise<string | undefined>;

@@ -28,7 +28,7 @@ import { createRefusalCheck } from "./refusals.ts";
 import { settleWithinCaps } from "./settle.ts";
 import { createWallet } from "./wallet.ts";
 
-export interface FacilitatorConfig {
+interface FacilitatorConfig {
   readonly bindHost: string;
   /** 0 = any free port. */
   readonly port: number;

@@ -31,7 +31,7 @@ export interface Wallet {
   balance(): Promise<bigint>;
 }
 
-export interface WalletOptions {
+interface WalletOptions {
   readonly chainId: number;
   /** http(s) URLs, the preferred one first. */
   readonly rpcUrls: readonly string[];

@@ -24,7 +24,7 @@ import { createPurchase } from "./purchase.ts";
 import { createReplay } from "./replay.ts";
 import { isSignedByPayer } from "./signature.ts";
 
-export interface PaymentFlowDeps {
+interface PaymentFlowDeps {
   readonly server: Pick<x402ResourceServer, "findMatchingRequirements" | "verifyPayment">;
   readonly chain: PaymentChain;
   readonly ledger: Ledger;

@@ -12,7 +12,7 @@ import { setSecurityHeaders } from "../../request/security-headers.ts";
 import type { Offers } from "./offers.ts";
 import type { PaymentFlow } from "./payment-flow.ts";
 
-export interface PaymentHandlerDeps {
+interface PaymentHandlerDeps {
   readonly offers: Offers;
   readonly paymentFlow: PaymentFlow;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface PaymentHandlerDeps {
 }
 
 /** Handles a request at the pay-per-request host, on either port, after its exchange has begun. Never rejects. */
-export type PaymentHandler = (req: Request, res: Response) => Promise<void>;
+type PaymentHandler = (req: Request, res: Response) => Promise<void>;
 
 /**
  * Order of checks: form of the request (400) → path and method (404; GET only, so that no HEAD runs a service for

@@ -16,7 +16,7 @@ import {
   settlementPending,
 } from "./payment-errors.ts";
 
-export interface PurchaseDeps {
+interface PurchaseDeps {
   readonly chain: PaymentChain;
   readonly ledger: Ledger;
   readonly settlement: Settlement;
@@ -31,7 +31,7 @@ export interface PurchaseDeps {
  * Forwards the request, settles the payment before the first byte of a good response goes out, and sends it with the
  * receipt; a cached response is sold like any other. `interrupted` is the record of an interrupted attempt with the same authorization.
  */
-export type Purchase = (request: PaidRequest, interrupted?: PaymentRecord) => Promise<void>;
+type Purchase = (request: PaidRequest, interrupted?: PaymentRecord) => Promise<void>;
 
 export function createPurchase(deps: PurchaseDeps): Purchase {
   const { chain, ledger, settlement, paidDelivery, forward, metrics, log, clock } = deps;

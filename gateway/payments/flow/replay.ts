@@ -8,7 +8,7 @@ import type { PaidDelivery } from "./deliver-paid.ts";
 import { type PaidRequest, runOrUnavailable } from "./paid-request.ts";
 import { settlementPending } from "./payment-errors.ts";
 
-export interface ReplayDeps {
+interface ReplayDeps {
   readonly ledger: Ledger;
   readonly settlement: Settlement;
   readonly paidDelivery: PaidDelivery;

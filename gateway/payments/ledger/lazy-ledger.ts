@@ -6,7 +6,7 @@ export interface OpenedLedger {
   close(): Promise<void>;
 }
 
-export interface LazyLedger extends Ledger {
+interface LazyLedger extends Ledger {
   /** Closes the store if it was opened. */
   close(): Promise<void>;
 }

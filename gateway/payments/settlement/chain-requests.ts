@@ -7,7 +7,7 @@ import type { RpcResponse } from "../../../services/shared/rpc-client/endpoint/t
 import type { Outcome, RpcRequest } from "../../../services/shared/rpc-client/pending-request.ts";
 
 /** An authorization of EIP-3009, by what makes it what it is. */
-export interface AuthorizationId {
+interface AuthorizationId {
   readonly asset: Hex;
   readonly from: Hex;
   readonly nonce: Hex;
@@ -70,7 +70,11 @@ export function authorizationStatesRequest(
 }
 
 /** False also where nothing is at the address, or the check fails or takes too much gas. */
-export function contractSignatureRequest({ wallet, digest, signature }: WalletSignature): RpcRequest<boolean> {
+export function contractSignatureRequest({
+  wallet,
+  digest,
+  signature,
+}: WalletSignature): RpcRequest<boolean> {
   const bytes = signature.slice(2);
   const length = bytes.length / 2;
   const head = encodeCall(IS_VALID_SIGNATURE, [digest, 64, length]);
@@ -110,7 +114,10 @@ function callAtLatestRequest<T>(
   };
 }
 
-export function readReply<T>(reply: RpcResponse | undefined, read: (result: unknown) => Outcome<T>): Outcome<T> {
+export function readReply<T>(
+  reply: RpcResponse | undefined,
+  read: (result: unknown) => Outcome<T>,
+): Outcome<T> {
   if (reply === undefined) return untrustedFault("a reply is missing");
   return reply.ok ? read(reply.result) : { fault: reply.fault };
 }

@@ -6,7 +6,7 @@ import { stablecoinAbi } from "../../../deploy/devnet/contracts/stablecoin.ts";
 import { type PaymentChain as Devnet, startPaymentChain } from "../../../deploy/devnet/usdc/testkit.ts";
 import { USDC } from "../../../deploy/devnet/usdc/usdc.ts";
 import { describeWithChain } from "../../../services/shared/testkit/describe.ts";
-import { createBurningPayer } from "../../testkit/contract-wallet.ts";
+import { createBurningPayer } from "../../testkit/payments/contract-wallet.ts";
 import { createPaymentChain, type PaymentChain, type Transfer } from "./chain.ts";
 
 const DOMAIN = { name: "USD Coin", version: "2", chainId: 8453, verifyingContract: USDC } as const;

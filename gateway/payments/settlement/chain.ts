@@ -71,7 +71,7 @@ const MIN_LOG_RANGE_BLOCKS = 5;
 const MAX_BLOCKS = 50_000;
 const OPTIONS: RpcOptions = { timeoutMs: 3_000, totalMs: 6_000, behindTotalMs: 2_000 };
 
-export interface PaymentChainConfig {
+interface PaymentChainConfig {
   readonly chainId: number;
   /** http(s) URLs, the preferred one first. */
   readonly urls: readonly string[];
@@ -242,7 +242,7 @@ function isLog(log: unknown): log is ReceiptLog {
  * The token emits AuthorizationUsed right before the Transfer of a payment. Any other use of the nonce (the payer's own
  * transfer to another address, a cancellation) has no such pair of logs.
  */
-export function classifyTransferLogs(
+function classifyTransferLogs(
   logs: readonly { address: string; topics: readonly string[]; data: string }[],
   transfer: Transfer,
 ): "paid" | "spent" | undefined {

@@ -22,7 +22,7 @@ export class FacilitatorError extends Error {
   }
 }
 
-export interface FacilitatorClientOptions {
+interface FacilitatorClientOptions {
   /** Base URL of /verify, /settle and /supported. */
   readonly url: string;
   /** Sent as bearer token. */

@@ -6,7 +6,7 @@ import { Gauge, type Metrics } from "../../../services/shared/metrics/metrics.ts
 import { NETWORK } from "../network.ts";
 import type { PaymentChain } from "./chain.ts";
 
-export interface FacilitatorWatchOptions {
+interface FacilitatorWatchOptions {
   readonly facilitator: Pick<FacilitatorClient, "getSupported">;
   readonly chain: Pick<PaymentChain, "balanceOf">;
   readonly log: Log;

@@ -29,7 +29,7 @@ export interface Settlement {
   resolve(record: PaymentRecord): Promise<PaymentRecord>;
 }
 
-export interface SettlementDeps {
+interface SettlementDeps {
   readonly server: Pick<x402ResourceServer, "settlePayment">;
   readonly chain: PaymentChain;
   readonly ledger: Ledger;

@@ -45,10 +45,10 @@ export async function checkHour(
     const time = timeOf.get(Number(log.blockNumber)) as number;
     return time >= hour.start && time < hour.start + HOUR;
   });
-  const taken = inHour.filter(({ topics }) => topics[0] === fees.topic).map((log) => fees.decode(log));
+  const feeEvents = inHour.filter(({ topics }) => topics[0] === fees.topic).map((log) => fees.decode(log));
   const swapCount = inHour.filter(({ topics }) => topics[0] === swap.topic).length;
   const { fees0, fees1 } = v2AmountsText.read(hour.amounts);
-  const sum = (side: "amount0" | "amount1") => taken.reduce((total, each) => total + each[side], 0n);
+  const sum = (side: "amount0" | "amount1") => feeEvents.reduce((total, each) => total + each[side], 0n);
   return [
     compareValues(at, { field: "v2_rollups.swapCount", stored: hour.swapCount, chain: swapCount }),
     compareValues(at, { field: "v2_rollups.fees0", stored: fees0, chain: sum("amount0") }),

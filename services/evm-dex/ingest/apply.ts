@@ -47,11 +47,11 @@ export class NewPoolsFound extends Error {
 /** Adds one batch to the store; returns the checkpoint it wrote and the pools that had events. Throws NewPoolsFound. */
 export async function applyBatch(
   pipeline: IngestPipeline,
-  at: ApplyOptions & { batch: BlockBatch },
+  options: ApplyOptions & { batch: BlockBatch },
 ): Promise<NewHead> {
   const { indexer, source } = pipeline;
-  const { batch, checkpoint, chainHead } = at;
-  await identifyUnknownPools(pipeline, at);
+  const { batch, checkpoint, chainHead, observe } = options;
+  await identifyUnknownPools(pipeline, options);
   const described = await readPoolRows(pipeline, {
     chainId: source.chainId,
     created: batch.created,
@@ -63,16 +63,16 @@ export async function applyBatch(
   for (const { gauge, voter, pool, block } of batch.gauges) {
     indexer.addGauge({ chainId: source.chainId, gauge, poolAddress: pool, voter, createdBlock: block });
   }
-  await anchorPools(pipeline, at);
+  await anchorPools(pipeline, options);
   await indexer.prepare(batch.blocks);
   await anchorPositions(source, { indexer, batch, fromBlock: checkpoint.fromBlock });
   for (const block of batch.blocks) indexer.addBlock(block);
-  const taken = indexer.flush();
+  const flushed = indexer.flush();
   const head = batch.last.number;
   const hashes = new Map([...batch.blocks, batch.last].map(({ number, hash }) => [number, hash]));
   const hashOf = (block: number) => hashes.get(block);
-  if (at.observe) await observeBalances(source, { pools: taken.touched, head, hashOf });
-  const fees = at.observe
+  if (observe) await observeBalances(source, { pools: flushed.touched, head, hashOf });
+  const fees = observe
     ? await pipeline.feeBook.refresh(source, { pools: indexer.pools, head, fromBlock: checkpoint.fromBlock })
     : [];
   const next: CheckpointRow = {
@@ -84,11 +84,11 @@ export async function applyBatch(
   };
   await writeProgress(pipeline.store, {
     indexer,
-    taken,
+    flushed,
     guard: pipeline.guard,
     progress: { checkpoint: next, fees, headers: batch.headers },
   });
-  const traded = taken.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
+  const traded = flushed.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
   return { checkpoint: next, touched: traded.map((entry) => entry.row) };
 }
 
@@ -100,7 +100,7 @@ async function identifyUnknownPools(
   pipeline: IngestPipeline,
   { batch, chainHead }: ApplyOptions & { batch: BlockBatch },
 ): Promise<void> {
-  const { indexer, source, watchedPools: watch } = pipeline;
+  const { indexer, source, watchedPools } = pipeline;
   const { chainId } = source;
   const identified = await pipeline.unknownPools.identify(batch.unknownPools);
   if (identified.length === 0) return;
@@ -109,7 +109,7 @@ async function identifyUnknownPools(
   for (const token of described.tokens) indexer.addToken(token);
   for (const pool of described.pools) {
     indexer.addPool(pool);
-    if (protocolOf(pool.protocol).lpTokens !== undefined) watch.add(pool.poolAddress);
+    if (protocolOf(pool.protocol).lpTokens !== undefined) watchedPools.add(pool.poolAddress);
   }
   for (const { pool, gauge } of identified) {
     if (gauge !== undefined) indexer.addGauge({ chainId, poolAddress: pool.pool, ...gauge });

@@ -1,11 +1,10 @@
 import type { Cache } from "../../shared/cache/port.ts";
-import { workInAgreement } from "../../shared/evm/finality/agreement.ts";
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
+import { type IndexAttempt, indexUntilAborted } from "../../shared/index/index-until-aborted.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
-import { retryUntilAborted } from "../../shared/ingest/run-ingest.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import { pause } from "../../shared/process/pause.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
@@ -25,7 +24,7 @@ export interface RunChainOptions {
   readonly openBulkSource?: () => EvmSource;
   readonly chain: ChainDeployments;
   readonly startBlock: number | undefined;
-  /** Quiet pools read a second; 0 = none are. */
+  /** Inactive pools read a second; 0 = none. */
   readonly inactivePoolsPerSecond: number;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number;
@@ -33,32 +32,29 @@ export interface RunChainOptions {
   readonly signal: AbortSignal;
   readonly guard: Guard;
   readonly gauges?: ChainGauges;
-  /** Says what is done; absent in tests. */
+  /** Shows the progress; absent in tests. */
   readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
-  /** Where services look for snapshots of hot pools; absent where they cannot share any. */
+  /** Services find snapshots of hot pools here; absent without Redis. */
   readonly cache?: Cache;
 }
 
-const WAIT_MS = 500;
+const FOLLOWING_CHECK_MS = 500;
 
 /**
- * Indexes one chain until the signal: discovery, backfill, head. Any failure (no RPC endpoint answers, the store is
- * down) is logged and tried again from the checkpoint; only a store of another chain ends it. While every endpoint
- * contradicts what is final, it waits.
+ * Indexes one chain until the signal, as indexUntilAborted: discovery, backfill, head. Throws OtherChain where the store
+ * is of another chain.
  */
 export async function runChain(options: RunChainOptions): Promise<void> {
-  const { signal, log } = options;
   const isFatal = (error: unknown) => error instanceof OtherChain;
-  const { source, reporter } = options;
-  const onFailure = (error: unknown) => reporter?.reportFailure(error);
-  await retryUntilAborted(signal, { log, isFatal, onFailure }, () =>
-    workInAgreement({ source, log, signal, onFailure }, () => indexOnce(options)),
-  );
+  await indexUntilAborted({ ...options, isFatal }, (attempt) => indexOnce(options, attempt));
 }
 
-async function indexOnce(options: RunChainOptions): Promise<void> {
+async function indexOnce(
+  options: RunChainOptions,
+  { stalls, report, log: syncLog }: IndexAttempt,
+): Promise<void> {
   const { store, source, chain, signal, log, guard } = options;
-  const report = options.reporter?.report ?? (() => {});
+  if (stalls.isStalled) await stalls.waitUntil(() => source.recheck());
   const checkpoint = await openCheckpoint(store, {
     source,
     anchors: chain.stablecoins,
@@ -104,11 +100,12 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
         gauges: options.gauges,
         maxAddresses: options.maxAddresses,
         ...(bulk && { openBulkSource: bulk.open }),
-        log: (level, message, fields) => log[level](fields ?? {}, message),
+        log: syncLog,
         ...(snapshots && { onHead: (head) => snapshots.onHead(head) }),
       },
       checkpoint,
     );
+    stalls.resolve();
     log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");
     await runWithInactivePools(options, sync);
   } finally {
@@ -116,7 +113,7 @@ async function indexOnce(options: RunChainOptions): Promise<void> {
   }
 }
 
-/** The first source for a long run is opened before it is asked for, where one is sure to come: it is up by then. */
+/** Opens the first bulk source before it is needed, where a long backfill is certain: its thread is up by then. */
 function openAhead(open: (() => EvmSource) | undefined, isWanted: boolean) {
   if (open === undefined) return undefined;
   let ahead = isWanted ? open() : undefined;
@@ -140,14 +137,14 @@ async function runWithInactivePools(options: RunChainOptions, sync: ChainSync): 
   }
 }
 
-/** Beside the head, once the backfill does not need the endpoints any more. A failure is logged: the next start goes on. */
+/** In the background, once the backfill no longer needs the endpoints. A failure is logged; the next start goes on. */
 async function readInactivePoolsOnceFollowing(
   options: RunChainOptions,
   { sync, signal }: { sync: ChainSync; signal: AbortSignal },
 ): Promise<void> {
   const { store, source, guard, log } = options;
   if (options.inactivePoolsPerSecond === 0) return;
-  while (!sync.isFollowing && !signal.aborted) await pause(WAIT_MS, signal);
+  while (!sync.isFollowing && !signal.aborted) await pause(FOLLOWING_CHECK_MS, signal);
   try {
     const { fromBlock } = sync.checkpoint;
     const perSecond = options.inactivePoolsPerSecond;

@@ -38,10 +38,10 @@ export async function writeProgress(
   store: Store,
   {
     indexer,
-    taken,
+    flushed,
     progress,
     guard,
-  }: { indexer: Indexer; taken: FlushedRows; progress: Progress; guard: Guard },
+  }: { indexer: Indexer; flushed: FlushedRows; progress: Progress; guard: Guard },
 ): Promise<void> {
   const { chainId, blockNumber } = progress.checkpoint;
   const { rollups: rollupRows, users } = indexer.buckets.flush();
@@ -54,14 +54,14 @@ export async function writeProgress(
   await store.write([
     ...guard(),
     // In this order, and before their events: without its row a pool's events cannot be undone.
-    put(tokens, taken.tokens),
-    put(pools, taken.pools),
-    put(poolListings, toListings(taken.pools)),
+    put(tokens, flushed.tokens),
+    put(pools, flushed.pools),
+    put(poolListings, toListings(flushed.pools)),
     ...inParallel(
-      put(poolEvents, taken.events),
+      put(poolEvents, flushed.events),
       put(lpEvents, lp.events),
-      put(gauges, taken.gauges),
-      put(priceLinks, taken.links),
+      put(gauges, flushed.gauges),
+      put(priceLinks, flushed.links),
       put(headers, [...progress.headers]),
     ),
     ...inParallel(
@@ -70,7 +70,7 @@ export async function writeProgress(
       put(v2Rollups, v2.rollups),
       put(v2LargeSwaps, v2.largeSwaps),
       put(lpPositions, lp.positions),
-      put(poolStates, taken.touched.map(toStateRow)),
+      put(poolStates, flushed.touched.map(toStateRow)),
       put(poolFees, [...progress.fees]),
       ...oldHeaders,
     ),

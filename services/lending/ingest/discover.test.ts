@@ -6,9 +6,9 @@ import { ProgressModel } from "../../shared/ingest-status/progress-model.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { discoveries } from "../store/collections.ts";
 import { openTestStore } from "../test/stored.ts";
-import { discoverUnits } from "./discover.ts";
-import { ProtocolTable } from "./protocol-table.ts";
-import { UnitBook } from "./unit-book.ts";
+import { discoverEntities } from "./discover.ts";
+import { EntityRegistry } from "./entities/entity-registry.ts";
+import { ProtocolRegistry } from "./entities/protocol-registry.ts";
 
 const LAST = 25_000_000;
 
@@ -23,18 +23,18 @@ const silent = {
   verifyEmpty: async () => [],
 } as unknown as EvmSource;
 
-describe("discoverUnits", () => {
+describe("discoverEntities", () => {
   it("is one bar over the four scans of Base, each from the birth of its contracts", async () => {
     const store = await openTestStore();
     const chain = loadDeployments(undefined).find(({ chainId }) => chainId === 8453) as ChainDeployments;
-    const protocols = new ProtocolTable(chain);
+    const protocols = new ProtocolRegistry(chain);
     const model = new ProgressModel();
     const shares: number[] = [];
     const plans: ProgressStep[] = [];
     let ms = 0;
-    await discoverUnits(store, {
+    await discoverEntities(store, {
       ...{ source: silent, protocols, version: 0, toBlock: LAST, guard: () => [] },
-      book: await UnitBook.load(store, { chainId: 8453, kinds: protocols.kinds }),
+      registry: await EntityRegistry.load(store, { chainId: 8453, kinds: protocols.kinds }),
       signal: new AbortController().signal,
       report(step) {
         if (step.stage === "plan") plans.push(step);

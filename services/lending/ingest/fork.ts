@@ -1,13 +1,13 @@
 import type { StoredBlock } from "../../shared/evm/port.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { unitHistory } from "../store/collections.ts";
+import { entityHistory } from "../store/collections.ts";
 
 /** The last block between two, inclusive, at which an entity's state was recorded. */
 export async function findLastState(
   store: Store,
   { chainId, low, high }: { chainId: number; low: number; high: number },
 ): Promise<StoredBlock | undefined> {
-  const [row] = await store.find(unitHistory, {
+  const [row] = await store.find(entityHistory, {
     filter: { chainId, block: { gte: low, lte: high } },
     order: [{ field: "block", direction: "desc" }],
     limit: 1,

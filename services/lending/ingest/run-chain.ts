@@ -1,42 +1,30 @@
-import { workInAgreement } from "../../shared/evm/finality/agreement.ts";
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
+import { indexUntilAborted } from "../../shared/index/index-until-aborted.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
-import { retryUntilAborted } from "../../shared/ingest/run-ingest.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { SyncDeps } from "./load.ts";
 import { ChainSync } from "./sync.ts";
 
 export interface RunChainOptions extends Omit<SyncDeps, "log" | "report"> {
   readonly log: Log;
-  /** Says what is done; absent in tests. */
+  /** Shows the progress; absent in tests. */
   readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
 }
 
-/**
- * Indexes one chain until the signal. Any failure (no RPC endpoint answers, the store is down) is logged and tried
- * again from the checkpoint; only a store of another chain ends it. While every endpoint contradicts what is final, it
- * waits.
- */
+/** Indexes one chain until the signal, as indexUntilAborted. Throws OtherChain where the store is of another chain. */
 export async function runChain(options: RunChainOptions): Promise<void> {
-  const { log, source, signal, reporter, metrics } = options;
+  const { source, metrics } = options;
   const isFatal = (error: unknown) => error instanceof OtherChain;
-  const onFailure = (error: unknown) => reporter?.reportFailure(error);
-  const indexOnce = async () => {
-    const report = reporter?.report ?? (() => {});
-    const sync = await ChainSync.open({
-      ...options,
-      report,
-      log: (level, message, fields) => log[level](fields ?? {}, message),
-    });
+  await indexUntilAborted({ ...options, isFatal }, async ({ stalls, report, log }) => {
+    if (stalls.isStalled) await stalls.waitUntil(() => source.recheck());
+    const sync = await ChainSync.open({ ...options, report, log });
     const head = await source.head();
+    stalls.resolve();
     metrics?.setHead(head);
-    const stored = sync.checkpoint;
-    if (stored !== undefined)
-      metrics?.setIndexedBlock({ number: stored.blockNumber, time: stored.blockTime });
-    log.info({ block: sync.checkpoint?.blockNumber ?? null, head: head.number }, "indexing");
+    const { checkpoint } = sync;
+    if (checkpoint !== undefined)
+      metrics?.setIndexedBlock({ number: checkpoint.blockNumber, time: checkpoint.blockTime });
+    log("info", "indexing", { block: checkpoint?.blockNumber ?? null, head: head.number });
     await sync.run();
-  };
-  await retryUntilAborted(signal, { log, isFatal, onFailure }, () =>
-    workInAgreement({ source, log, signal, onFailure }, indexOnce),
-  );
+  });
 }

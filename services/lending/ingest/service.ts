@@ -1,14 +1,9 @@
 import { evmEndpoints } from "../../shared/evm/endpoints.ts";
 import { createEvmSource } from "../../shared/evm/source/source.ts";
-import { hostsOf } from "../../shared/ingest/endpoint-monitor.ts";
-import { createIngestMetrics, serveMetrics } from "../../shared/ingest/metrics.ts";
-import { finishReindex, partsOfIndex } from "../../shared/ingest/reindex.ts";
-import { createReporter, type IngestReporter, storeMissingSource } from "../../shared/ingest/reporter.ts";
-import { closeOnAbort, runAsLeader, runIngest } from "../../shared/ingest/run-ingest.ts";
-import { ingestStatus } from "../../shared/ingest-status/status-row.ts";
-import { createLog, type Log } from "../../shared/logging/log.ts";
+import { INGEST_SETTINGS, type Ingest, openIngest } from "../../shared/ingest/open-ingest.ts";
+import { closeOnAbort } from "../../shared/ingest/run-ingest.ts";
+import type { ProgressLabels } from "../../shared/ingest-status/progress-line.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
-import { checkEndpoints } from "../../shared/rpc-client/preflight.ts";
 import {
   ConfigError,
   collectConfigErrors,
@@ -18,8 +13,6 @@ import {
 import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
 import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
-import { openStore } from "../../shared/storage/open.ts";
-import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import type { LendingProtocol } from "../protocols/protocol.ts";
@@ -27,16 +20,7 @@ import { COLLECTIONS } from "../store/collections.ts";
 import { type ChainMetrics, lendingMetrics } from "./metrics.ts";
 import { runChain } from "./run-chain.ts";
 
-const SETTINGS_READ = [
-  "DATA_DIR",
-  "MONGODB_URL",
-  "LOG_LEVEL",
-  "LOG_FORMAT",
-  "LEASE_TTL_MS",
-  "LENDING_REFRESH_SECONDS",
-  "BIND_HOST",
-  "INGEST_METRICS_PORT",
-] as const;
+const SETTINGS_READ = [...INGEST_SETTINGS, "LENDING_REFRESH_SECONDS"] as const;
 
 interface ChainToRun {
   readonly chain: ChainDeployments;
@@ -56,49 +40,25 @@ export async function startIngest(
     () => chainsToRun(env, protocols),
     () => rejectMisspeltSettings(env),
   );
-  const log = createLog({ name: "lending-ingest", level: settings.LOG_LEVEL });
-  if (toRun.length === 0)
-    log.warn("the deployments have no lending protocol on the chains with RPC endpoints: nothing to do");
-  await checkEndpoints(
-    toRun.map(({ chain, urls }) => evmEndpoints(chain.chainId, urls)),
-    { log },
-  );
-  const metrics = createIngestMetrics({ name: "lending-ingest" });
-  const ofChain = lendingMetrics(metrics);
-  const stopMetrics = await serveMetrics(metrics, {
-    host: settings.BIND_HOST,
-    port: settings.INGEST_METRICS_PORT,
-  });
-  const store = await openStore({
+  const ingest = await openIngest({
     service: "lending",
-    dataDir: settings.DATA_DIR,
-    ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
+    settings,
+    endpoints: toRun.map(({ chain, urls }) => evmEndpoints(chain.chainId, urls)),
+    missingSources: withoutSource,
+    collections: COLLECTIONS,
   });
-  await store.declare([...COLLECTIONS, ingestStatus]);
-  await storeMissingSource(store, { chainIds: withoutSource, log });
-  const deps = {
-    store,
-    log,
-    ttlMs: settings.LEASE_TTL_MS,
-    refreshSeconds: settings.LENDING_REFRESH_SECONDS,
-  };
-  return runIngest({
-    log,
-    runs: toRun.map((each) => (signal) => {
-      const { chainId, name } = each.chain;
-      const reporter = createReporter({
-        ...{ store, chainId, log: log.child({ chainId }), gauges: metrics.progress(chainId) },
-        hosts: hostsOf(each.urls),
-        words: { chain: `${name} lending`, discovered: "units", blockNoun: "block", events: "units" },
-      });
-      metrics.observe(chainId, reporter);
-      return indexChain(each, { ...deps, metrics: ofChain(chainId), reporter, signal });
+  if (toRun.length === 0)
+    ingest.log.warn(
+      "the deployments have no lending protocol on the chains with RPC endpoints: nothing to do",
+    );
+  const metricsOf = lendingMetrics(ingest.metrics);
+  const { LENDING_REFRESH_SECONDS: refreshSeconds } = settings;
+  return ingest.run(
+    toRun.map((each) => (signal) => {
+      const metrics = metricsOf(each.chain.chainId);
+      return indexChain(ingest, each, { refreshSeconds, metrics, signal });
     }),
-    async onStop() {
-      await stopMetrics();
-      await store.close();
-    },
-  });
+  );
 }
 
 function chainsToRun(
@@ -119,22 +79,23 @@ function chainsToRun(
   return { toRun, withoutSource };
 }
 
-/** Indexes a chain whenever it holds the chain's lease. */
+/** Indexes a chain whenever this process holds the chain's lease. */
 async function indexChain(
+  ingest: Ingest,
   { chain, urls }: ChainToRun,
-  deps: {
-    store: Store;
-    log: Log;
-    ttlMs: number;
-    refreshSeconds: number;
-    metrics: ChainMetrics;
-    reporter: IngestReporter;
-    signal: AbortSignal;
-  },
+  options: { refreshSeconds: number; metrics: ChainMetrics; signal: AbortSignal },
 ): Promise<void> {
-  const { store, ttlMs, refreshSeconds, metrics, reporter, signal } = deps;
-  const { chainId } = chain;
-  const log = deps.log.child({ chainId });
+  const { refreshSeconds, metrics, signal } = options;
+  const { store } = ingest;
+  const { chainId, name } = chain;
+  const log = ingest.log.child({ chainId });
+  const labels: ProgressLabels = {
+    chain: `${name} lending`,
+    discovered: "entities",
+    blockNoun: "block",
+    events: "entities",
+  };
+  const reporter = ingest.createReporter({ chainId, log, urls, labels });
   const source = closeOnAbort(
     signal,
     createEvmSource({
@@ -145,14 +106,8 @@ async function indexChain(
     }),
   );
   try {
-    const name = `lending-ingest-${chainId}`;
-    const index = { name, parts: partsOfIndex(COLLECTIONS, chainId) };
-    await runAsLeader({ store, name, ttlMs, log, signal }, (lead) =>
-      reporter.publishDuring({ ...lead, readHead: source.head }, async () => {
-        if (await finishReindex({ store, index, ...lead }))
-          log.warn("a reindex that was cut short is finished");
-        await runChain({ store, source, chain, refreshSeconds, metrics, reporter, log, ...lead });
-      }),
+    await ingest.runAsLeader({ chainId, log, reporter, signal, readHead: source.head }, (lead) =>
+      runChain({ store, source, chain, refreshSeconds, metrics, reporter, log, ...lead }),
     );
   } finally {
     await source.close();

@@ -5,48 +5,48 @@ import type { BlockHeader } from "../../shared/evm/port.ts";
 import { indexedBlock } from "../../shared/index/evm/checkpoint.ts";
 import { ForkFinder } from "../../shared/index/evm/fork.ts";
 import { followHead } from "../../shared/index/follow-head.ts";
-import type { UnitRef } from "../protocols/protocol.ts";
+import type { EntityRef } from "../protocols/protocol.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { discoverUnits } from "./discover.ts";
+import { discoverEntities } from "./discover.ts";
+import { entityKey } from "./entities/entity-key.ts";
 import { findLastState } from "./fork.ts";
-import { type LoadedChain, loadChain, type SyncDeps, takeBack } from "./load.ts";
-import { type PassPlan, type PassReadings, type PassTools, readPass } from "./pass.ts";
-import { isReplaced, lastStates, toPassRows } from "./pass-rows.ts";
-import { readStretch, type Stretch } from "./stretch.ts";
-import { keyOf } from "./unit-key.ts";
-import { writePass } from "./write.ts";
+import { type LoadedChain, loadChain, rollbackEntities, type SyncDeps } from "./load.ts";
+import { type BlockBatch, fetchBlockBatch } from "./pass/block-batch.ts";
+import { type PassContext, type PassPlan, type PassReadings, readPass } from "./pass/pass.ts";
+import { findLastStates, isReplaced, toPassRows } from "./pass/pass-rows.ts";
+import { writePass } from "./pass/write.ts";
 
-/** Blocks whose logs are read; behind a longer gap, every unit is read instead. */
+/** Blocks whose logs are read; behind a longer gap, scans discover new entities and every entity is read. */
 const FOLLOWED_BLOCKS = 2 * KEPT_HEADERS;
-/** Units that are read in one pass only because their states are old. */
+/** Entities per pass that are read only because their states are outdated. */
 const REFRESHED_UNITS = 500;
 
-/** Keeps the store's units equal to those of the chain: found, read, heard of, taken back. */
+/** Keeps the stored entities equal to those of the chain: discovers, reads, refreshes and rolls them back. */
 export class ChainSync {
   readonly #deps: SyncDeps;
-  readonly #tools: PassTools;
+  readonly #context: PassContext;
   readonly #genesisHash: string;
   readonly #finality: Finality;
   readonly #forks: ForkFinder;
   #checkpoint: CheckpointRow | undefined;
-  /** Whether some units were read at blocks that the checkpoint does not stand on: they are read again. */
+  /** Whether entities were read at blocks above the checkpoint: they are read again. */
   #isDirty: boolean;
 
-  private constructor(deps: SyncDeps, of: LoadedChain) {
+  private constructor(deps: SyncDeps, loaded: LoadedChain) {
     this.#deps = deps;
-    this.#tools = of.tools;
-    this.#genesisHash = of.genesisHash;
-    this.#finality = of.finality;
-    this.#forks = new ForkFinder({ ...deps, finality: of.finality, findLastRow: findLastState });
-    this.#checkpoint = of.checkpoint;
-    const last = of.checkpoint?.blockNumber ?? Number.POSITIVE_INFINITY;
-    this.#isDirty = [...of.tools.book.rows()].some((row) => (row.block ?? -1) > last);
+    this.#context = loaded.context;
+    this.#genesisHash = loaded.genesisHash;
+    this.#finality = loaded.finality;
+    this.#forks = new ForkFinder({ ...deps, finality: loaded.finality, findLastRow: findLastState });
+    this.#checkpoint = loaded.checkpoint;
+    const last = loaded.checkpoint?.blockNumber ?? Number.POSITIVE_INFINITY;
+    this.#isDirty = [...loaded.context.registry.rows()].some((row) => (row.block ?? -1) > last);
   }
 
-  /** Loads what is stored, and undoes what an interrupted write left. Throws OtherChain where that is of another chain. */
+  /** Loads the stored index and undoes an interrupted write. Throws OtherChain for an index of another chain. */
   static async open(deps: SyncDeps): Promise<ChainSync> {
     const sync = new ChainSync(deps, await loadChain(deps));
-    // A scan that was not there before: what follows the checkpoint comes with the logs.
+    // For a new scan; after the checkpoint, logs name new entities.
     const checkpoint = sync.#checkpoint;
     if (checkpoint !== undefined) await sync.#discover(checkpoint.blockNumber);
     return sync;
@@ -93,7 +93,7 @@ export class ChainSync {
     const isReplaced = isReorg || this.#isDirty;
     if (!isReplaced && head.number === base.number) return false;
     const isFar = head.number - base.number > FOLLOWED_BLOCKS;
-    if (isFar && isReorg) await this.#takeBack(base, checkpoint);
+    if (isFar && isReorg) await this.#rollback(base, checkpoint);
     const readings = isFar
       ? await this.#catchUp(head, isReplaced ? base.number : undefined)
       : await this.#follow(head, { base, isReplaced });
@@ -101,7 +101,7 @@ export class ChainSync {
     return true;
   }
 
-  /** What an earlier first run may have found by scans stays, what it read does not. */
+  /** Keeps what the scans of an earlier first run discovered, but not what it read. */
   async #readFirst(head: BlockHeader): Promise<void> {
     const base = { number: 0, hash: this.#genesisHash };
     if (head.number > FOLLOWED_BLOCKS) await this.#catchUp(head, base.number);
@@ -125,40 +125,40 @@ export class ChainSync {
     return isIndexed ? indexedBlock(checkpoint) : this.#forks.find(checkpoint);
   }
 
-  /** Far from the head: scans find what was created, the last blocks are listened to, everything is read. */
+  /** Far from the head: scans discover entities, the logs of the last blocks are applied, every entity is read. */
   async #catchUp(seen: BlockHeader, replacedAbove: number | undefined): Promise<PassReadings> {
     const { source, report, log } = this.#deps;
     const startedMs = performance.now();
     let head = seen;
     let scanned = -1;
     let scannedHash: string | undefined;
-    // A long scan leaves the head behind.
+    // During a long scan the head advances.
     while (head.number - scanned > FOLLOWED_BLOCKS) {
       scanned = head.number - KEPT_HEADERS;
-      // The blocks after the scan must follow on the one that it ends with, as it was before it.
+      // The batch after the scan must link to the last scanned block as it was before the scan.
       scannedHash = (await headerAt(source, scanned)).hash;
       await this.#discover(scanned);
       head = await source.head();
     }
     const readings = await this.#pass({
       head,
-      stretch: await this.#readStretch(head, {
+      batch: await this.#fetchBatch(head, {
         from: scanned + 1,
         ...(scannedHash !== undefined && { parentHash: scannedHash }),
       }),
       replacedAbove,
-      // Scans begin again above the block that was gone back to: what they found counts.
-      goneAbove: replacedAbove === undefined ? undefined : scanned,
-      also: "all",
+      // Scans resume above the fork: what they discovered is valid.
+      removedAbove: replacedAbove === undefined ? undefined : scanned,
+      include: "all",
       onDone: (done, total) => report({ stage: "reading", from: 1, at: done, to: total, events: 0 }),
     });
     const seconds = Math.round(performance.now() - startedMs) / 1_000;
-    const [units, failed] = [readings.read.length, readings.failed.length];
-    log("info", "read all units", { block: head.number, units, failed, seconds });
+    const [entities, failed] = [readings.read.length, readings.failed.length];
+    log("info", "read all entities", { block: head.number, entities, failed, seconds });
     return readings;
   }
 
-  /** Near the head: what the blocks since then say, and what is due. */
+  /** Near the head: applies the logs of the new blocks, and reads what is due. */
   async #follow(
     head: BlockHeader,
     { base, isReplaced }: { base: { number: number; hash: string }; isReplaced: boolean },
@@ -166,34 +166,34 @@ export class ChainSync {
     const replacedAbove = isReplaced ? base.number : undefined;
     return this.#pass({
       head,
-      stretch: await this.#readStretch(head, { from: base.number + 1, parentHash: base.hash }),
+      batch: await this.#fetchBatch(head, { from: base.number + 1, parentHash: base.hash }),
       replacedAbove,
-      goneAbove: replacedAbove,
-      also: this.#dueAt(head, replacedAbove),
+      removedAbove: replacedAbove,
+      include: this.#dueAt(head, replacedAbove),
     });
   }
 
-  #readStretch(head: BlockHeader, of: { from: number; parentHash?: string }): Promise<Stretch> {
+  #fetchBatch(head: BlockHeader, range: { from: number; parentHash?: string }): Promise<BlockBatch> {
     const { source, signal } = this.#deps;
-    return readStretch(source, { ...of, head, topics: this.#tools.protocols.topics, signal });
+    return fetchBlockBatch(source, { ...range, head, topics: this.#context.protocols.topics, signal });
   }
 
-  #dueAt(head: BlockHeader, replacedAbove: number | undefined): UnitRef[] {
-    const { book } = this.#tools;
+  #dueAt(head: BlockHeader, replacedAbove: number | undefined): EntityRef[] {
+    const { registry } = this.#context;
     const checkpoint = this.#checkpoint;
     const { refreshSeconds } = this.#deps;
-    const due = book.due({ now: head.timestamp, refreshSeconds, limit: REFRESHED_UNITS });
+    const due = registry.due({ now: head.timestamp, refreshSeconds, limit: REFRESHED_UNITS });
     if (replacedAbove === undefined) return due;
-    const replaced = [...book.rows()].filter((row) => isReplaced(row, { replacedAbove, checkpoint }));
+    const replaced = [...registry.rows()].filter((row) => isReplaced(row, { replacedAbove, checkpoint }));
     return [...due, ...replaced];
   }
 
   async #pass(plan: PassPlan): Promise<PassReadings> {
     const { store, guard, metrics, refreshSeconds } = this.#deps;
-    const { chainId, book, tokens, protocols } = this.#tools;
+    const { chainId, registry, tokens, protocols } = this.#context;
     const { head } = plan;
     const startedMs = performance.now();
-    const readings = await readPass(this.#tools, plan);
+    const readings = await readPass(this.#context, plan);
     const checkpoint = this.#checkpoint;
     const rows = toPassRows({
       ...plan,
@@ -201,52 +201,64 @@ export class ChainSync {
       genesisHash: this.#genesisHash,
       checkpoint,
       readings,
-      lastStates: await lastStates(store, { ...plan, readings, checkpoint }),
-      tokens: tokens.fresh(),
+      lastStates: await findLastStates(store, { ...plan, readings, checkpoint }),
+      tokens: tokens.unsaved(),
       scans: protocols.scans().map(({ scan }) => scan.name),
     });
     this.#logFailures(readings, head);
     await writePass(store, { ...rows, guard });
-    for (const row of rows.gone) book.remove(row);
-    for (const row of rows.units)
-      book.put(row, row.failures === 0 ? undefined : { now: head.timestamp, refreshSeconds });
-    tokens.keep(rows.tokens);
+    for (const row of rows.removed) registry.remove(row);
+    for (const row of rows.entities)
+      registry.put(row, row.failures === 0 ? undefined : { now: head.timestamp, refreshSeconds });
+    tokens.markSaved(rows.tokens);
     this.#checkpoint = rows.checkpoint;
     this.#finality.follow({ number: head.number, hash: head.hash, time: head.timestamp }, { isHead: true });
     this.#isDirty = false;
-    metrics?.addPass({ seconds: (performance.now() - startedMs) / 1_000, readings, head, book });
+    metrics?.addPass({ seconds: (performance.now() - startedMs) / 1_000, readings, head, registry });
     return readings;
   }
 
   async #discover(toBlock: number): Promise<void> {
     const { store, source, signal, report, guard } = this.#deps;
-    const { protocols, book } = this.#tools;
+    const { protocols, registry } = this.#context;
     const version = this.#checkpoint?.version ?? 0;
-    await discoverUnits(store, { source, protocols, book, version, toBlock, signal, report, guard });
+    await discoverEntities(store, { source, protocols, registry, version, toBlock, signal, report, guard });
   }
 
-  /** Units of a branch that forked off too far below to be followed block by block. */
-  async #takeBack(base: StoredBlock, checkpoint: CheckpointRow): Promise<void> {
-    const { book } = this.#tools;
-    const gone = [...book.rows()].filter((row) => row.foundBlock > base.number);
-    this.#checkpoint = await takeBack(this.#deps, { checkpoint, above: base.number, gone, book });
+  /** Rolls entities back after a fork too far below the head to be followed block by block. */
+  async #rollback(base: StoredBlock, checkpoint: CheckpointRow): Promise<void> {
+    const { registry } = this.#context;
+    const removed = [...registry.rows()].filter((row) => row.foundBlock > base.number);
+    this.#checkpoint = await rollbackEntities(this.#deps, {
+      checkpoint,
+      above: base.number,
+      removed,
+      registry,
+    });
   }
 
-  #logReorg(of: { checkpoint: CheckpointRow; base: StoredBlock; readings: PassReadings }): void {
-    const { checkpoint, base, readings } = of;
+  #logReorg({
+    checkpoint,
+    base,
+    readings,
+  }: {
+    checkpoint: CheckpointRow;
+    base: StoredBlock;
+    readings: PassReadings;
+  }): void {
     const depth = checkpoint.blockNumber - base.number;
-    const gone = readings.view.gone().length;
+    const removed = readings.view.removed().length;
     this.#deps.log(
       "warn",
-      `Chain ${checkpoint.chainId} reorganised ${depth} blocks down to ${base.number}; ${gone} units taken back, ${readings.read.length} read again.`,
+      `Chain ${checkpoint.chainId} reorganised ${depth} blocks down to ${base.number}; ${removed} entities removed, ${readings.read.length} read again.`,
     );
   }
 
-  /** Each unit once, until it has been read again. */
+  /** Logs each unreadable entity once, until it is read again. */
   #logFailures({ failed, view }: PassReadings, head: BlockHeader): void {
     for (const { ref, error } of failed) {
       if ((view.get(ref)?.failures ?? 0) > 0) continue;
-      const message = `The unit ${keyOf(ref)} cannot be read: ${error.message}`;
+      const message = `The entity ${entityKey(ref)} cannot be read: ${error.message}`;
       this.#deps.log("warn", message, { block: head.number });
     }
   }

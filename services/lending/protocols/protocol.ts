@@ -3,35 +3,35 @@ import type { ProtocolId } from "./protocol-id.ts";
 import type { LendingRow } from "./rows.ts";
 
 /**
- * One thing that has a state of its own on the chain: an Aave market, one of its reserves, a vault, a Morpho market.
- * `kind` belongs to one protocol and `id` (lower case) is unique within kind and chain.
+ * Identifies an entity: whatever has its own state on the chain, such as an Aave market, one of its reserves, a vault or
+ * a Morpho market. `kind` belongs to one protocol and `id` (lower case) is unique within kind and chain.
  */
-export interface UnitRef {
+export interface EntityRef {
   readonly kind: string;
   readonly id: string;
 }
 
-/** Plain data whose numbers are bigint wherever the chain's are: what `store/state-text.ts` can keep as text. */
-export type UnitState =
+/** Plain data with bigints for the chain's integers: what `store/state-text.ts` can store as text. */
+export type EntityState =
   | string
   | number
   | boolean
   | bigint
   | null
-  | readonly UnitState[]
-  | { readonly [name: string]: UnitState };
+  | readonly EntityState[]
+  | { readonly [name: string]: EntityState };
 
-/** A unit as it was at the end of a block. */
-export interface Unit<S = UnitState> extends UnitRef {
+/** An entity's state at the end of a block. */
+export interface Entity<S = EntityState> extends EntityRef {
   readonly state: S;
-  /** The block that was read, which need not be the last one that changed anything. */
+  /** The block of the reading, not of the last change. */
   readonly block: number;
   /** Unix seconds of that block: rates accrue from here. */
   readonly time: number;
 }
 
-/** What a token says of itself; read once, a token that does not say has symbol "" and 0 decimals. */
-export interface TokenFacts {
+/** A token's ERC-20 metadata, read once: symbol "" and 0 decimals where the token returns none. */
+export interface TokenMetadata {
   /** Lower case. */
   readonly address: string;
   readonly symbol: string;
@@ -41,81 +41,81 @@ export interface TokenFacts {
 }
 
 /**
- * Reads contracts at the end of one block. Calls that are made together, by however many units, travel together
- * (Multicall3): make what does not depend on one another at once, by Promise.all.
+ * Reads contracts at the end of one block. Calls made at the same time, for any number of entities, share one Multicall3
+ * request: start independent calls together with Promise.all.
  */
-export interface UnitReader {
+export interface ContractReader {
   readonly chainId: number;
   readonly block: number;
   /** Unix seconds of `block`. */
   readonly time: number;
-  /** Return data; null where the call reverted, or nothing is at `to`. Rejects only where no endpoint could answer. */
+  /** Return data; null where the call reverted or `to` has no code. Rejects only if no endpoint responds. */
   call(to: Hex, data: Hex): Promise<Hex | null>;
-  token(address: string): Promise<TokenFacts>;
+  token(address: string): Promise<TokenMetadata>;
 }
 
-export interface UnitReading<S = UnitState> {
+export interface EntityReading<S = EntityState> {
   readonly state: S;
-  /** Further units that this one names: its reserves, its strategies. Known ones may be among them. */
-  readonly found?: readonly UnitRef[];
+  /** Other entities that this one refers to, such as its reserves or strategies; known ones may be included. */
+  readonly references?: readonly EntityRef[];
 }
 
-/** A unit could not be read as what it claims to be: a call that must answer reverted, or gave no such thing. */
-export class UnreadableUnit extends Error {
-  override readonly name = "UnreadableUnit";
+/** An entity could not be read as its kind: a required call reverted or returned malformed data. */
+export class UnreadableEntity extends Error {
+  override readonly name = "UnreadableEntity";
 }
 
-/** Which units are known, for telling our logs from those of others with the same topics. */
-export interface KnownUnits {
+/** The known entities: they distinguish a protocol's logs from those of other contracts with the same topics. */
+export interface KnownEntities {
   has(kind: string, id: string): boolean;
-  /** A unit's state as it was last read, for what a log's emitter belongs to; undefined where it never was. */
-  state<S = UnitState>(kind: string, id: string): S | undefined;
+  /** An entity's last read state, to find what a log's emitter belongs to; undefined before the first reading. */
+  state<S = EntityState>(kind: string, id: string): S | undefined;
 }
 
-/** Past logs that name units: scanned once, from their first block. */
+/** Past logs that create entities: scanned once, from `fromBlock`. */
 export interface DiscoveryScan {
-  /** Names the progress that is kept: unique within the chain, the same at every start. */
+  /** Key of the stored progress: unique within the chain, the same at every start. */
   readonly name: string;
   readonly addresses: readonly Hex[];
   readonly topics: readonly Hex[];
   readonly fromBlock: number;
 }
 
-/** The latest states of a chain's units of one protocol. */
-export interface UnitSet {
-  get<S = UnitState>(kind: string, id: string): Unit<S> | undefined;
+/** The latest states of a chain's entities. */
+export interface EntitySet {
+  get<S = EntityState>(kind: string, id: string): Entity<S> | undefined;
   /** In a stable order. */
-  all<S = UnitState>(kind: string): Iterable<Unit<S>>;
+  all<S = EntityState>(kind: string): Iterable<Entity<S>>;
 }
 
 /**
- * One lending protocol: what its events mean, how its state is read, and which rows that makes. `D` is its section of
- * a chain's deployments. Implementations have no state of their own and do no I/O but through the reader they get.
+ * One lending protocol: which entities its events affect, how their state is read, and which rows follow from it. `D` is
+ * its section of a chain's deployments. Implementations are stateless and do I/O only through the given reader.
  */
 export interface LendingProtocol<D = unknown> {
   readonly id: ProtocolId;
-  /** Kinds of units in the order in which a first reading must take them (what finds others comes first). */
+  /** Kinds of entities in the order of a first reading: those that refer to others come first. */
   readonly kinds: readonly string[];
-  /** Topic 0 of every event that `hear` knows, asked for without addresses. Never a topic that all tokens have. */
+  /** Topic 0 of every event that `affectedEntities` handles, requested without addresses. Never a topic of all tokens. */
   readonly topics: readonly Hex[];
-  /** Throws an Error that says what is wrong with a section of a deployments file. */
+  /** Validates a section of a deployments file; throws an Error that names the field and the rule. */
   parseDeployment(section: unknown): D;
-  /** Units that are there from the start, without an event. */
-  roots(deployment: D): readonly UnitRef[];
+  /** Entities that the deployment itself names, without an event. */
+  roots(deployment: D): readonly EntityRef[];
   scans(deployment: D): readonly DiscoveryScan[];
-  /** The units a log creates or changes: each is read again at the head. None for logs of strangers. */
-  hear(log: RawLog, of: { known: KnownUnits; deployment: D }): readonly UnitRef[];
+  /** The entities that a log creates or changes: each is read again at the head. Empty for logs of unknown contracts. */
+  affectedEntities(log: RawLog, context: { known: KnownEntities; deployment: D }): readonly EntityRef[];
   /**
-   * Reads a unit. `previous` is its last state, whose immutable parts (tokens, parameters) need not be asked again.
-   * Rejects with UnreadableUnit; that leaves the unit as it was and touches no other.
+   * Reads an entity. `previous` is its last state: its immutable parts (tokens, parameters) need no new call.
+   * Rejects with UnreadableEntity: the entity keeps its last state, and others are not affected.
    */
   read(
-    ref: UnitRef,
-    of: { reader: UnitReader; previous: UnitState | undefined; deployment: D },
-  ): Promise<UnitReading>;
+    ref: EntityRef,
+    context: { reader: ContractReader; previous: EntityState | undefined; deployment: D },
+  ): Promise<EntityReading>;
   /**
-   * Every row at `time` (Unix seconds, not before any unit's), interest accrued to it. Pure. A generator, so that a
-   * serving process can pause between rows; what several rows need is worked out once a call.
+   * Every row at `time` (Unix seconds, not before any entity's), with interest accrued to it. Pure. A generator, so that
+   * a serving process can yield to the event loop between rows; values that several rows share are computed once.
    */
-  rows(units: UnitSet, at: { chainId: number; time: number; deployment: D }): Generator<LendingRow>;
+  rows(entities: EntitySet, at: { chainId: number; time: number; deployment: D }): Generator<LendingRow>;
 }

@@ -12,14 +12,14 @@ export interface TokenRef {
   readonly symbol: string;
 }
 
-/** What the protocol's own oracle says one whole token is worth, for tokens that the price walk has no price of. */
+/** One whole token's price from the protocol's own oracle: the fallback where the price walk has none. */
 export interface OraclePrice {
   readonly value: number;
-  /** USD, or the token (lower-case address) whose USD price `value` is to be multiplied by. */
+  /** "USD", or the quote token (lower-case address) whose USD price multiplies `value`. */
   readonly unit: "USD" | string;
 }
 
-interface RowOf {
+interface ProtocolRow {
   readonly protocolId: ProtocolId;
 }
 
@@ -30,7 +30,7 @@ interface Rates {
 }
 
 /** A reserve of an Aave market or a vault: a row of …/pools, …/vaults and, with a curator, of …/curator/vaults. */
-export interface VaultRow extends RowOf, Rates {
+export interface VaultRow extends ProtocolRow, Rates {
   readonly table: "vault";
   /** `poolAddress` or `vaultAddress`, lower case. */
   readonly address: string;
@@ -53,11 +53,11 @@ export interface VaultRow extends RowOf, Rates {
 }
 
 /** A market that lends one token against another: a row of …/markets. */
-export interface MarketRow extends RowOf, Rates {
+export interface MarketRow extends ProtocolRow, Rates {
   readonly table: "market";
   readonly marketId: string;
   readonly loan: TokenRef;
-  /** The zero address and "" on a market without collateral. */
+  /** The zero address and "" for a market without collateral. */
   readonly collateral: TokenRef;
   readonly supply: number;
   readonly borrow: number;
@@ -68,8 +68,8 @@ export interface MarketRow extends RowOf, Rates {
   readonly oracle: OraclePrice | null;
 }
 
-/** A market as one vault sees it: a row of …/vault/markets. */
-export interface VaultMarketRow extends RowOf, Rates {
+/** A market that a vault allocates to: a row of …/vault/markets. */
+export interface VaultMarketRow extends ProtocolRow, Rates {
   readonly table: "vault-market";
   /** Lower case. */
   readonly vaultAddress: string;
@@ -77,7 +77,7 @@ export interface VaultMarketRow extends RowOf, Rates {
   readonly loan: TokenRef;
   readonly collateral: TokenRef;
   readonly ltv: number;
-  /** Tokens the vault has in the market, and their share of its assets; Morpho's columns only. */
+  /** Tokens that the vault has in the market, and their share of its assets; columns of Morpho only. */
   readonly allocation: number;
   readonly allocationShare: number;
   readonly supplyCap: number | null;

@@ -2,9 +2,9 @@ import type { Endpoint, TableResult } from "../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../shared/contract/order.ts";
 import { linkActiveSpan } from "../../shared/tracing/tracing.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
+import type { ColumnTable, TableQuery } from "./columns/column-table.ts";
 import type { ServeDeps } from "./deps.ts";
-import type { ProtocolTables } from "./protocol-tables.ts";
-import type { Sheet, SheetQuery } from "./sheet.ts";
+import type { ProtocolTables } from "./tables/protocol-tables.ts";
 
 /** Parameters that every list has. */
 interface ListParams {
@@ -18,32 +18,31 @@ interface ListParams {
 
 export interface List {
   readonly endpoint: Endpoint;
-  /** Whose rows stand behind the path. */
   readonly protocol: ProtocolId;
-  readonly sheetOf: (lists: ProtocolTables) => Sheet;
-  /** The column that min_tvl_usd is about. */
+  readonly tableOf: (tables: ProtocolTables) => ColumnTable;
+  /** The column that min_tvl_usd filters. */
   readonly tvl: "tvlUsd" | "totalTvlUsd";
 }
 
-/** One page of a list of rows; `only` has the list's own filters, by column. */
+/** One page of a list; `equals` has the list's own filters, by column. */
 export async function answerList(
   { tables }: ServeDeps,
   list: List,
-  { params, only = {} }: { params: ListParams; only?: NonNullable<SheetQuery["only"]> },
+  { params, equals = {} }: { params: ListParams; equals?: NonNullable<TableQuery["equals"]> },
 ): Promise<TableResult> {
   const { endpoint, protocol, tvl } = list;
-  const found = await tables.find({ chainId: params.chain_id, protocol });
-  if (found === undefined) return { rows: [] };
-  const { lists, version, asked } = found;
-  linkActiveSpan(asked);
-  if (lists === undefined) return { rows: [], version };
+  const state = await tables.headState({ chainId: params.chain_id, protocol });
+  if (state === undefined) return { rows: [] };
+  const { version } = state;
+  linkActiveSpan(state.priceSpan);
+  if (state.tables === undefined) return { rows: [], version };
   const { order, limit, offset, min_tvl_usd = 0 } = params;
-  const sheet = list.sheetOf(lists);
-  const positions = sheet.find({
+  const table = list.tableOf(state.tables);
+  const positions = table.find({
     ...{ order, limit, offset },
-    only: { ...only, protocolId: params.protocol_id },
-    // At least 0 lets pass what has no price, too.
-    ...(min_tvl_usd > 0 && { atLeast: { column: tvl, value: min_tvl_usd } }),
+    equals: { ...equals, protocolId: params.protocol_id },
+    // A minimum of 0 also includes rows without a price.
+    ...(min_tvl_usd > 0 && { minimum: { column: tvl, value: min_tvl_usd } }),
   });
-  return { rows: await sheet.render(endpoint, positions), version };
+  return { rows: await table.render(endpoint, positions), version };
 }

@@ -11,10 +11,10 @@ export async function answerVaultMarkets(
   { endpoint, protocol }: { endpoint: Endpoint; protocol: ProtocolId },
   params: { chain_id: number; vault_address: string; order: readonly OrderTerm[] },
 ): Promise<TableResult> {
-  const found = await tables.find({ chainId: params.chain_id, protocol });
-  const sheet = found?.lists?.marketsOf(params.vault_address);
-  if (found === undefined || sheet === undefined) throw notFoundError(endpoint, params as ParamsOf<Endpoint>);
-  linkActiveSpan(found.asked);
-  const positions = sheet.find({ order: params.order, offset: 0, limit: sheet.count });
-  return { rows: await sheet.render(endpoint, positions), version: found.version };
+  const state = await tables.headState({ chainId: params.chain_id, protocol });
+  const table = state?.tables?.marketsOf(params.vault_address);
+  if (state === undefined || table === undefined) throw notFoundError(endpoint, params as ParamsOf<Endpoint>);
+  linkActiveSpan(state.priceSpan);
+  const positions = table.find({ order: params.order, offset: 0, limit: table.count });
+  return { rows: await table.render(endpoint, positions), version: state.version };
 }

@@ -1,6 +1,6 @@
-import type { LendingTables } from "./lending-tables.ts";
+import type { LendingTables } from "./tables/lending-tables.ts";
 
-/** What handlers stand on. */
+/** Dependencies of the handlers. */
 export interface ServeDeps {
-  readonly tables: Pick<LendingTables, "find">;
+  readonly tables: Pick<LendingTables, "headState">;
 }

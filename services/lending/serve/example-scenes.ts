@@ -4,11 +4,11 @@ import { parseQuery } from "../../shared/contract/parse.ts";
 import type { ExampleCandidate, FindExampleCandidates } from "../../shared/service/examples.ts";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
 
-/** Rows of a list that are made into scenes, from its first on: those with the most in them. */
+/** First rows of a list that become scenes: those with the largest values. */
 const ROWS = 20;
 const DEADLINE_MS = 3_000;
-/** The chain that requests mean when they name none. */
-const USUAL_CHAIN = 8453;
+/** The default of the parameter chain_id. */
+const DEFAULT_CHAIN = 8453;
 
 type Row = Readonly<Record<string, Cell>>;
 
@@ -19,14 +19,14 @@ export interface SceneDeps {
 }
 
 /**
- * Each scene is a row of a list: a parameter takes the value of the column that has its name (vault_address of
- * `vaultAddress`). The list is the endpoint itself where it needs no parameters, else the list of the same protocol with
- * the most of its parameters.
+ * Finds example parameters. Each scene is a row of a list: a parameter takes the value of the column with its name
+ * (vault_address of `vaultAddress`). The list is the endpoint itself if it requires no parameters, else the list of the
+ * same protocol that has the most of its parameters as columns.
  */
 export function findExampleScenes({ endpoints, handlers, chains }: SceneDeps): FindExampleCandidates {
   const ids = chains
     .map(({ chainId }) => chainId)
-    .sort((a, b) => Number(b === USUAL_CHAIN) - Number(a === USUAL_CHAIN));
+    .sort((a, b) => Number(b === DEFAULT_CHAIN) - Number(a === DEFAULT_CHAIN));
   return async (endpoint) => {
     const scenes: ExampleCandidate[] = [];
     for (const chainId of ids) {
@@ -45,7 +45,7 @@ function isRequired(endpoint: Endpoint, name: string): boolean {
   return endpoint.params[name]?.safeParse(undefined).success === false;
 }
 
-/** Lists whose rows have what the endpoint requires, the best one first. */
+/** Lists whose rows have all required parameters of the endpoint, the best one first. */
 function listsFor(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint[] {
   const protocolOf = ({ path }: Endpoint) => path.split("/").slice(0, 4).join("/");
   const names = Object.keys(endpoint.params);
@@ -81,7 +81,7 @@ async function readRows(
   });
 }
 
-/** Undefined where the row lacks what the endpoint requires. */
+/** Undefined where the row lacks a required parameter. */
 function sceneOf(
   row: Row,
   { endpoint, list, chainId }: { endpoint: Endpoint; list: Endpoint; chainId: number },
@@ -92,12 +92,12 @@ function sceneOf(
     scene[name] = textFor(name, row);
     if (scene[name] === undefined && isRequired(endpoint, name)) return undefined;
   }
-  // What one row of another list is worth says nothing about the rows of this one.
+  // The TVL of another list's row does not apply to the rows of this one.
   if (list !== endpoint && "min_tvl_usd" in endpoint.params) scene.min_tvl_usd = "0";
   return { ...scene, chain_id: String(chainId) };
 }
 
-/** The cell of the parameter's name; of the TVL, what lets the row pass. */
+/** The cell of the parameter's column; for min_tvl_usd half of the row's TVL, so that the row passes. */
 function textFor(param: string, row: Row): string | undefined {
   if (param === "min_tvl_usd") {
     const tvl = row.tvlUsd ?? row.totalTvlUsd;

@@ -14,22 +14,22 @@ import type { ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
-import type { TableEvents } from "./chain-tables.ts";
-import { LendingTables } from "./lending-tables.ts";
-import { createTableMetrics } from "./table-metrics.ts";
+import type { TableEvents } from "./tables/chain-tables.ts";
+import { LendingTables } from "./tables/lending-tables.ts";
+import { createTableMetrics } from "./tables/table-metrics.ts";
 
-/** Prices that take longer are not waited for: tables are made at the last ones meanwhile. */
+/** Deadline of a request for prices: tables are built at the last ones otherwise. */
 const PRICES_DEADLINE_MS = 1_000;
-/** A store that answers this late is looked at later. */
-const FIRST_LOOK_MS = 2_000;
+/** How long the start waits for the store. */
+const FIRST_READ_MS = 2_000;
 
 export interface ServingOptions {
   readonly store: Store;
   readonly chains: readonly ChainDeployments[];
   readonly curators: CuratorRegistry;
-  /** Addresses of evm-dex, which tells prices. */
-  readonly pricesFrom: readonly string[];
-  /** Lets us into evm-dex, where that demands it. */
+  /** Addresses of evm-dex, the source of prices. */
+  readonly evmDexAddresses: readonly string[];
+  /** Authenticates to evm-dex, if it requires a token. */
   readonly serviceToken?: string | undefined;
   readonly staleSeconds: number;
   readonly log: Log;
@@ -40,17 +40,17 @@ export interface ServingOptions {
 export interface Serving {
   readonly heads: HeadWatcher<CheckpointRow>;
   readonly tables: LendingTables;
-  /** The version an answer would have now. */
+  /** The version that a response would have now. */
   dataVersion(endpoint: Endpoint, params: ParamsOf<Endpoint>): DataVersion | undefined;
   maxAgeSeconds(endpoint: Endpoint, params: ParamsOf<Endpoint>): number;
-  /** Resolves when the store is read no more. */
+  /** Resolves after the last read of the store. */
   close(): Promise<void>;
 }
 
-/** Watches the heads, keeps tables and prices up with them. Resolves when the store has told where each chain stands. */
+/** Watches the heads and updates tables and prices. Resolves once the head of each chain is read. */
 export async function openServing(options: ServingOptions): Promise<Serving> {
   const { store, chains, log, tracing } = options;
-  const prices = createPricesClient(options.pricesFrom, {
+  const prices = createPricesClient(options.evmDexAddresses, {
     deadlineMs: PRICES_DEADLINE_MS,
     serviceToken: options.serviceToken,
     tracing,
@@ -66,9 +66,9 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
     curators: options.curators,
     staleSeconds: options.staleSeconds,
   });
-  await Promise.race([heads.started, sleep(FIRST_LOOK_MS, undefined, { ref: false })]);
-  // A chain without data needs no time to get ready.
-  tables.look();
+  await Promise.race([heads.started, sleep(FIRST_READ_MS, undefined, { ref: false })]);
+  // A chain without data is ready at once.
+  tables.update();
   return {
     heads,
     tables,
@@ -87,51 +87,51 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
   };
 }
 
-/** The protocol whose rows an endpoint answers with. */
-const PROTOCOL_OF: Readonly<Record<string, ProtocolId>> = {
+/** Protocols by path segment. */
+const PROTOCOL_BY_FAMILY: Readonly<Record<string, ProtocolId>> = {
   lendinga: "aave-v3",
   lendingb: "euler-v2",
   lendingc: "morpho-v1",
 };
 
-/** Throws a plain Error for a path that no protocol stands behind. */
+/** The protocol whose rows an endpoint returns. Throws a plain Error for a path without a protocol. */
 export function protocolOf({ path }: Endpoint): ProtocolId {
-  const protocol = PROTOCOL_OF[path.split("/")[3] ?? ""];
-  if (protocol === undefined) throw new Error(`No lending protocol stands behind ${path}.`);
+  const protocol = PROTOCOL_BY_FAMILY[path.split("/")[3] ?? ""];
+  if (protocol === undefined) throw new Error(`No lending protocol for ${path}.`);
   return protocol;
 }
 
 function eventsFor({ log, metrics }: ServingOptions): TableEvents {
-  const counted = createTableMetrics(metrics);
+  const tableMetrics = createTableMetrics(metrics);
   return {
-    built(of) {
-      counted.built(of);
-      log.debug(of, "tables built");
+    built(event) {
+      tableMetrics.built(event);
+      log.debug(event, "tables built");
     },
-    leftOut(of) {
-      counted.leftOut(of);
-      log.debug(of, "a row is left out: one of its numbers is none");
+    rowSkipped(event) {
+      tableMetrics.rowSkipped(event);
+      log.debug(event, "row skipped: a number is not finite");
     },
-    failed(of) {
-      counted.failed(of);
-      const { error: err, ...where } = of;
-      log.error({ err, ...where }, "tables cannot be made");
+    failed(event) {
+      tableMetrics.failed(event);
+      const { error: err, ...where } = event;
+      log.error({ err, ...where }, "tables cannot be built");
     },
-    pricesChanged(of) {
-      counted.pricesChanged(of);
-      const { error, chainId, hadPrices } = of;
-      if (error === undefined) log.info({ chainId }, "evm-dex tells prices");
-      // Where it never had any, it may just have been started, as we were.
+    pricesChanged(event) {
+      tableMetrics.pricesChanged(event);
+      const { error, chainId, hadPrices } = event;
+      if (error === undefined) log.info({ chainId }, "prices of evm-dex are available");
+      // Info before the first prices: both processes may just have started.
       else
         log[hadPrices || isTokenRefused(error) ? "warn" : "info"](
           { reason: reasonOf(error), chainId },
-          "evm-dex cannot be asked for prices",
+          "prices of evm-dex are not available",
         );
     },
   };
 }
 
-/** A peer that is away is no fault of ours: its words say more than where we were told them. */
+/** Without a stack: an unavailable peer is not a fault in this code. */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

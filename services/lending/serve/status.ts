@@ -4,7 +4,7 @@ import type { HeadWatcher } from "../../shared/service/head-watcher.ts";
 import type { OwnStatus } from "../../shared/service/run-service.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import type { LendingTables } from "./lending-tables.ts";
+import type { LendingTables } from "./tables/lending-tables.ts";
 
 /** A head this much older than now is stale: some 150 blocks of Base, 25 of Ethereum. */
 const STALE_AFTER_SECONDS = 300;
@@ -21,9 +21,9 @@ export interface StatusOptions {
 }
 
 /**
- * How far each chain is indexed, as the store last told: without it the service goes on answering from its tables.
- * `starting` until they were made once from what is stored, `empty` until one chain has a block, `stale` while every
- * indexed chain lags. Whether peers answer changes no mode: without evm-dex there are no prices, and all else.
+ * How far each chain is indexed, by the store's last response: while the store is unavailable, the tables still serve.
+ * `starting` until the tables are built once, `empty` until one chain has a block, `stale` while every indexed chain
+ * lags. Peers do not change the mode: without evm-dex only prices are missing.
  */
 export function createStatus({
   chains,

@@ -5,7 +5,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import type { Serving } from "./serving.ts";
 
-/** The 503 of a table of a chain whose markets and vaults were never read, or of which no rows were made yet. */
+/** The 503 for a chain whose markets and vaults were never read, or whose rows are not built yet. */
 export function createWhyNoData(
   store: Store,
   {

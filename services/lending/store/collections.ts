@@ -3,14 +3,14 @@ import { CHECKPOINT_FIELDS } from "../../shared/index/evm/checkpoint.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 
-/** How far a chain is indexed. Written last in every write, so that whatever it names is there. */
+/** How far a chain is indexed. Written last in every write, so that all rows it covers are stored. */
 export const checkpoints = collection({
   name: "checkpoints",
   fields: {
     ...CHECKPOINT_FIELDS,
-    /** Grows with every write; a unit carries that of its last write, so that readers need only what changed. */
+    /** Increases with every write; an entity has the version of its last write, so that readers load only changes. */
     version: "int",
-    /** Grows when units are taken away (a reorg): what was read before it is read anew as a whole. */
+    /** Increases when entities are removed (a reorg): readers then load everything again. */
     epoch: "int",
   },
   key: ["chainId"],
@@ -18,7 +18,7 @@ export const checkpoints = collection({
   shardKey: ["chainId"],
 });
 
-/** How far each discovery scan has read. */
+/** The progress of each discovery scan. */
 export const discoveries = collection({
   name: "discoveries",
   fields: { chainId: "int", name: "text", blockNumber: "int" },
@@ -35,8 +35,8 @@ export const tokens = collection({
   shardKey: ["chainId", "address"],
 });
 
-/** Every unit with its latest state. */
-export const units = collection({
+/** Every entity with its latest state. The stored names say "units": renaming them would mean to index again. */
+export const entities = collection({
   name: "units",
   fields: {
     chainId: "int",
@@ -44,15 +44,15 @@ export const units = collection({
     id: "text",
     /** checkpoints.version of its last write. */
     version: "int",
-    /** The block in which it was heard of first: taken back with that block. */
+    /** The block that first named it: a rollback below it removes the entity. */
     foundBlock: "int",
-    /** The block its state was read at, and that block's hash and Unix seconds; null while it never could be read. */
+    /** The block its state was read at, and that block's hash and Unix seconds; null before the first successful reading. */
     block: "int?",
     blockHash: "text?",
     time: "int?",
-    /** Its protocol's own, as state-text writes it. */
+    /** The state of its protocol, as state-text writes it. */
     state: "text?",
-    /** How often in a row reading it failed since. */
+    /** Consecutive failed readings since. */
     failures: "int",
   },
   contents: "state-text 1",
@@ -62,16 +62,16 @@ export const units = collection({
 });
 
 /**
- * The last state of each unit in each hour in which its state changed: what held at any time is the last row up to it,
- * accrued from there.
+ * The last state of each entity in each hour in which it changed: the state at any time is the last row up to it,
+ * accrued from there. It also locates forks deeper than the kept headers, by the hashes of blocks that were read.
  */
-export const unitHistory = collection({
+export const entityHistory = collection({
   name: "unit_history",
   fields: {
     chainId: "int",
     kind: "text",
     id: "text",
-    /** Unix seconds of the hour's beginning. */
+    /** Unix seconds of the hour's start. */
     hour: "int",
     block: "int",
     blockHash: "text",
@@ -90,12 +90,12 @@ export const COLLECTIONS = [
   headers,
   discoveries,
   tokens,
-  units,
-  unitHistory,
+  entities,
+  entityHistory,
 ] as const;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
 export type DiscoveryRow = RowOf<typeof discoveries>;
 export type TokenRow = RowOf<typeof tokens>;
-export type UnitRow = RowOf<typeof units>;
-export type UnitHistoryRow = RowOf<typeof unitHistory>;
+export type EntityRow = RowOf<typeof entities>;
+export type EntityHistoryRow = RowOf<typeof entityHistory>;

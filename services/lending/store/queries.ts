@@ -1,28 +1,28 @@
 import type { Filter, Store } from "../../shared/storage/port.ts";
-import { type CheckpointRow, checkpoints, type UnitRow, units } from "./collections.ts";
+import { type CheckpointRow, checkpoints, type EntityRow, entities } from "./collections.ts";
 
-/** An SQLite store lets nothing else run while it reads a page. */
-const UNITS_A_PAGE = 200;
+/** The SQLite store blocks the event loop while it reads a page. */
+const ENTITIES_PER_PAGE = 200;
 
 export function getCheckpoint(store: Store, chainId: number): Promise<CheckpointRow | undefined> {
   return store.get(checkpoints, { chainId });
 }
 
-/** What serving needs of a unit. */
+/** The fields that serving needs. */
 const READ_FIELDS = ["kind", "id", "version", "block", "time", "state"] as const;
-export type ReadUnit = Pick<UnitRow, (typeof READ_FIELDS)[number]>;
+export type StoredEntity = Pick<EntityRow, (typeof READ_FIELDS)[number]>;
 
 /**
- * Units of a version above `after`, page by page in the order (version, kind, id). One that is written meanwhile comes
- * at its new place, which is further on: none is passed over.
+ * Entities of a version above `after`, in pages ordered by (version, kind, id). An entity that is written meanwhile moves
+ * towards the end: none is missed.
  */
-export async function* listUnits(
+export async function* listEntities(
   store: Store,
-  { chainId, after, pageSize = UNITS_A_PAGE }: { chainId: number; after: number; pageSize?: number },
-): AsyncGenerator<ReadUnit[]> {
-  let filters: Filter<UnitRow>[] = [{ version: { gt: after } }];
+  { chainId, after, pageSize = ENTITIES_PER_PAGE }: { chainId: number; after: number; pageSize?: number },
+): AsyncGenerator<StoredEntity[]> {
+  let filters: Filter<EntityRow>[] = [{ version: { gt: after } }];
   for (let filter = filters.shift(); filter !== undefined; filter = filters.shift()) {
-    const page = await store.find(units, {
+    const page = await store.find(entities, {
       filter: { chainId, ...filter },
       order: [{ field: "version", direction: "asc" }],
       limit: pageSize,
@@ -32,7 +32,7 @@ export async function* listUnits(
     if (page.length > 0) yield page;
     const last = page.at(-1);
     if (page.length < pageSize || last === undefined) continue;
-    // All that comes after the page's last one, in three stretches that the index has one behind the other.
+    // Everything after the page's last row, as three consecutive ranges of the index.
     const { version, kind, id } = last;
     filters = [
       { version, kind, id: { gt: id } },

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { UnitState } from "../protocols/protocol.ts";
+import type { EntityState } from "../protocols/protocol.ts";
 import { fromStateText, toStateText } from "./state-text.ts";
 
-const { tree } = fc.letrec<{ tree: UnitState }>((tie) => ({
+const { tree } = fc.letrec<{ tree: EntityState }>((tie) => ({
   tree: fc.oneof(
     { depthSize: "small" },
     fc.constant(null),

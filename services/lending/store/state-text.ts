@@ -1,12 +1,12 @@
 import { fromExactJson, toExactJson } from "../../shared/storage/exact-json.ts";
-import type { UnitState } from "../protocols/protocol.ts";
+import type { EntityState } from "../protocols/protocol.ts";
 
-/** A unit's state as text: JSON with its bigints. */
-export function toStateText(state: UnitState): string {
+/** Encodes an entity's state as text: JSON with bigints. */
+export function toStateText(state: EntityState): string {
   return toExactJson(state);
 }
 
-/** The state that `toStateText` wrote. Throws SyntaxError for any other text. */
-export function fromStateText(text: string): UnitState {
-  return fromExactJson(text) as UnitState;
+/** Decodes the text of `toStateText`. Throws SyntaxError for any other text. */
+export function fromStateText(text: string): EntityState {
+  return fromExactJson(text) as EntityState;
 }

@@ -25,7 +25,7 @@ import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { accrueReserve } from "../protocols/aave-v3/accrue.ts";
 import { aaveV3 } from "../protocols/aave-v3/protocol.ts";
 import { marketRef, type ReserveState, reserveRef } from "../protocols/aave-v3/state.ts";
-import { type UnitRef, UnreadableUnit } from "../protocols/protocol.ts";
+import { type EntityRef, UnreadableEntity } from "../protocols/protocol.ts";
 import { type AaveWatch, watchAave } from "./aave-watch.ts";
 
 const ALL = 2n ** 256n - 1n;
@@ -110,7 +110,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     expect(await watch.step()).to.deep.equal(["DAI", "USDC"]);
   });
 
-  it("finds prices and gifts when it reads again, which no event tells", async () => {
+  it("finds prices and donations, which have no event, at the next reading", async () => {
     await chain.aave.setPrice("WBTC", 42_000.12345678);
     const { aToken, token } = chain.aave.reserve("AERO");
     const gift = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [aToken, ether(5)] });
@@ -178,7 +178,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     expect(rows[1]).to.include({ ltv: 0 });
   });
 
-  it("asks the oracle that the market names, and has no price where that has none in USD", async () => {
+  it("reads the oracle that the market names, and has no price where that has none in USD", async () => {
     const { owner, provider, oracle, reserves } = chain.aave.deployment;
     const everything = [...reserves.map(({ spec }) => spec.token as string), "market"].sort();
     const name = async (address: Hex) => {
@@ -282,7 +282,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
   it("keeps to the Pool and the configurator that the provider names", async () => {
     const { provider, pool, configurator, implementations } = chain.aave.deployment;
     const ofConfigurator = watch.logs.filter(({ address }) => address === configurator);
-    expect(watch.units.hear(ofConfigurator)).to.have.length.above(5);
+    expect(watch.units.affectedEntities(ofConfigurator)).to.have.length.above(5);
     const set = async (id: string, address: Hex) => {
       const args = [stringToHex(id, { size: 32 }), address] as const;
       await chain.aave.govern(
@@ -292,7 +292,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     };
     await set("POOL_CONFIGURATOR", NOWHERE);
     await watch.step();
-    expect(watch.units.hear(ofConfigurator)).to.deep.equal([]);
+    expect(watch.units.affectedEntities(ofConfigurator)).to.deep.equal([]);
     await set("POOL_CONFIGURATOR", configurator);
     await watch.step();
 
@@ -324,27 +324,28 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     expect(touched).to.include.members(["USDC", "WETH", "DAI"]);
   });
 
-  it("hears its contracts only", () => {
+  it("follows its contracts only", () => {
     const { pool, configurator, oracle, provider } = chain.aave.deployment;
     const contracts = [pool, configurator, oracle, provider];
     const logs = watch.logs.filter(({ address }) => contracts.includes(address));
     expect(logs.length).to.be.above(50);
     for (const log of logs) {
-      expect(watch.units.hear([log])).to.have.length.above(0);
-      // Each of them is a stranger to the others' events, too.
+      expect(watch.units.affectedEntities([log])).to.have.length.above(0);
+      // Events of each of them at another's address are ignored, too.
       for (const address of [NOWHERE, ...contracts]) {
-        if (address !== log.address) expect(watch.units.hear([{ ...log, address }])).to.deep.equal([]);
+        if (address !== log.address)
+          expect(watch.units.affectedEntities([{ ...log, address }])).to.deep.equal([]);
       }
     }
   });
 
-  it("hears every event that matters, by the topics that Aave's interfaces give them", () => {
+  it("follows every relevant event, by the topics of Aave's interfaces", () => {
     const { pool, configurator, oracle, provider, reserves } = chain.aave.deployment;
     const asset = chain.aave.reserve("DAI").token.address;
     const one = reserveRef(pool, asset);
     const all = reserves.map(({ token }) => reserveRef(pool, token.address));
     const market = marketRef(provider);
-    const marks: Record<string, readonly UnitRef[]> = {
+    const marks: Record<string, readonly EntityRef[]> = {
       ReserveInitialized: [market, one],
       ReserveDropped: [market, one],
       FallbackOracleUpdated: all,
@@ -361,21 +362,21 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     expect([...aaveV3.topics].sort()).to.deep.equal([...topics].sort());
     for (const [i, { event, address, units: usual }] of heard.entries()) {
       const log = { ...(watch.logs[0] as RawLog), address, topics: [topics[i] as Hex, pad(asset)] };
-      expect(watch.units.hear([log]), event.name).to.deep.equal(marks[event.name] ?? usual);
+      expect(watch.units.affectedEntities([log]), event.name).to.deep.equal(marks[event.name] ?? usual);
     }
   });
 
-  it("says of what is none of Aave's that it cannot be read", async () => {
+  it("reports contracts that are not Aave's as unreadable", async () => {
     const { pool } = chain.aave.deployment;
     const read = async (kind: string, id: string) =>
       aaveV3.read(
         { kind, id },
         { reader: await watch.reader(), previous: undefined, deployment: { markets: [] } },
       );
-    await expectUnreadable(read("aave-market", NOWHERE), "does not answer");
-    await expectUnreadable(read("aave-reserve", `${NOWHERE}:${NOWHERE}`), "does not answer");
+    await expectUnreadable(read("aave-market", NOWHERE), "reverts");
+    await expectUnreadable(read("aave-reserve", `${NOWHERE}:${NOWHERE}`), "reverts");
     const token = chain.deployment.tokens.USDC.address;
-    await expectUnreadable(read("aave-market", token), "does not answer");
+    await expectUnreadable(read("aave-market", token), "reverts");
     expect(await read("aave-reserve", `${pool}:${NOWHERE}`)).to.deep.equal({ state: null });
   });
 });
@@ -389,6 +390,6 @@ async function expectUnreadable(promise: Promise<unknown>, words: string): Promi
     () => undefined,
     (reason: unknown) => reason,
   );
-  expect(error).to.be.instanceOf(UnreadableUnit);
+  expect(error).to.be.instanceOf(UnreadableEntity);
   expect((error as Error).message).to.include(words);
 }

@@ -6,22 +6,22 @@ import type { RawLog } from "../../shared/evm/port.ts";
 import { accrueReserve } from "../protocols/aave-v3/accrue.ts";
 import { aaveV3 } from "../protocols/aave-v3/protocol.ts";
 import { type AaveDeployment, type ReserveState, reserveRef } from "../protocols/aave-v3/state.ts";
-import type { UnitReader, UnitRef } from "../protocols/protocol.ts";
+import type { ContractReader, EntityRef } from "../protocols/protocol.ts";
 import type { VaultRow } from "../protocols/rows.ts";
 import { ProtocolUnits, plainReader } from "./read-protocol.ts";
 
 /** The devnet's Aave as an ingest would follow it, held against the contracts' own views. */
 export interface AaveWatch {
   readonly units: ProtocolUnits<AaveDeployment>;
-  /** Every log heard so far. */
+  /** Every log so far. */
   readonly logs: readonly RawLog[];
   /** As it was read last. */
   stateOf(asset: Hex): ReserveState;
   /** Reads at the head. */
-  reader(): Promise<UnitReader>;
+  reader(): Promise<ContractReader>;
   /**
-   * Mines what is queued, hears it, reads what it marks (or everything, as a refresh does) and compares, without the
-   * oracle's prices if so asked; answers what was marked.
+   * Mines queued transactions, reads the affected entities (or all, as a refresh) and compares, without the
+   * oracle's prices on request; returns the affected entities.
    */
   step(options?: { refresh?: boolean; prices?: boolean }): Promise<string[]>;
   /** Mines a block so much later and compares without reading anything. */
@@ -47,12 +47,12 @@ export async function watchAave(chain: TestChain): Promise<AaveWatch> {
     return state;
   }
 
-  async function hearNew(): Promise<UnitRef[]> {
+  async function hearNew(): Promise<EntityRef[]> {
     const to = await chain.headNumber();
     const fresh = await logsBetween(chain, heardTo + 1, to);
     heardTo = to;
     logs.push(...fresh);
-    return units.hear(fresh);
+    return units.affectedEntities(fresh);
   }
 
   async function compare({ prices = true } = {}): Promise<VaultRow[]> {
@@ -73,7 +73,7 @@ export async function watchAave(chain: TestChain): Promise<AaveWatch> {
     return rows;
   }
 
-  const nameOf = ({ kind, id }: UnitRef): string => {
+  const nameOf = ({ kind, id }: EntityRef): string => {
     if (kind === "aave-market") return "market";
     const asset = id.split(":")[1];
     const token = Object.values(chain.deployment.tokens).find(({ address }) => address === asset);
@@ -101,7 +101,7 @@ export async function watchAave(chain: TestChain): Promise<AaveWatch> {
   };
 }
 
-function everyReserve(units: ProtocolUnits<AaveDeployment>): UnitRef[] {
+function everyReserve(units: ProtocolUnits<AaveDeployment>): EntityRef[] {
   return [...units.table.all("aave-reserve")].map(({ kind, id }) => ({ kind, id }));
 }
 
@@ -122,7 +122,7 @@ async function logsBetween(chain: TestChain, from: number, to: number): Promise<
     }));
 }
 
-/** The row that the protocol's data provider and tokens tell of. */
+/** The row by the protocol's data provider and tokens. */
 async function rowOf(chain: TestChain, asset: Hex): Promise<VaultRow> {
   const view = await chain.aave.view(asset);
   const inTokens = (raw: bigint) => Number(formatUnits(raw, view.decimals));

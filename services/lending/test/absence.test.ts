@@ -6,7 +6,7 @@ import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeOnEngines } from "../../shared/storage/testkit/engines.ts";
-import { unitHistory } from "../store/collections.ts";
+import { entityHistory } from "../store/collections.ts";
 import {
   createPool,
   dumpFreshIndex,
@@ -60,7 +60,7 @@ describeOnEngines(
         await second.catchUp();
         await second.close();
         expectSame(await dumpStore(store, indexed), await dumpFreshIndex(indexed));
-        for (const { block, blockHash } of await store.find(unitHistory, {}))
+        for (const { block, blockHash } of await store.find(entityHistory, {}))
           expect((await chain.header(block)).hash, `block ${block}`).to.equal(blockHash);
         const final = await store.get(finalBlocks, { chainId: 8453 });
         expect((await chain.header(final?.number ?? -1)).hash).to.equal(final?.hash);

@@ -11,15 +11,15 @@ import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import { CuratorRegistry } from "../curators.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow } from "../protocols/rows.ts";
+import { TimeSlices } from "../serve/columns/time-slices.ts";
 import type { ServeDeps } from "../serve/deps.ts";
-import { PriceTable } from "../serve/price-table.ts";
-import { ProtocolTables } from "../serve/protocol-tables.ts";
-import { collectRows, RowMemory } from "../serve/row-set.ts";
-import { Slices } from "../serve/slices.ts";
+import { PriceTable } from "../serve/prices/price-table.ts";
+import { ProtocolTables } from "../serve/tables/protocol-tables.ts";
+import { collectRows, RowDictionaries } from "../serve/tables/row-set.ts";
 import { address, fakeProtocol } from "./fake-protocol.ts";
 import { CHAIN_ID, timeOf } from "./stored.ts";
 
-/** The block that hand-made tables stand on. */
+/** The block of hand-made tables. */
 export const BLOCK = 200;
 
 /** The one curator that the tests' registry knows. */
@@ -47,10 +47,10 @@ export async function tablesOf({ protocol, rows, prices = {} }: Hand): Promise<P
   const [chainId, time] = [CHAIN_ID, timeOf(BLOCK)];
   const set = await collectRows({
     deployed: { protocol: fake, deployment: undefined },
-    units: { get: () => undefined, all: () => [] },
-    ...{ chainId, time, memory: new RowMemory(), slices: new Slices() },
-    onUnsound: (row) => {
-      throw new Error(`Unsound: ${JSON.stringify(row)}`);
+    entities: { get: () => undefined, all: () => [] },
+    ...{ chainId, time, memory: new RowDictionaries(), slices: new TimeSlices() },
+    onSkipped: (row) => {
+      throw new Error(`A number is not finite: ${JSON.stringify(row)}`);
     },
   });
   const table = new PriceTable(new Map(Object.entries(prices)));
@@ -61,22 +61,22 @@ function* each(rows: readonly LendingRow[]): Generator<LendingRow> {
   yield* rows;
 }
 
-/** What handlers stand on, over hand-made tables; of other chains and protocols nothing is indexed. */
+/** Dependencies of handlers with hand-made tables; no other chain or protocol is indexed. */
 export async function depsOf(hand: Hand): Promise<ServeDeps> {
-  const lists = await tablesOf(hand);
+  const tables = await tablesOf(hand);
   const version = { block: BLOCK, time: timeOf(BLOCK) };
   return {
     tables: {
-      find: async ({ chainId, protocol }) =>
-        chainId === CHAIN_ID && protocol === hand.protocol ? { lists, version } : undefined,
+      headState: async ({ chainId, protocol }) =>
+        chainId === CHAIN_ID && protocol === hand.protocol ? { tables, version } : undefined,
     },
   };
 }
 
 export type RowObject = Record<string, Cell>;
 
-/** A handler's answer to a query as it stands in a URL. */
-export function askHandler<E extends Endpoint>(
+/** A handler's result for a query string. */
+export function callHandler<E extends Endpoint>(
   endpoint: E,
   handler: Handler<E>,
   query: string,
@@ -99,5 +99,5 @@ export async function rowsOf<E extends Endpoint>(
   handler: Handler<E>,
   query = "",
 ): Promise<RowObject[]> {
-  return rowsIn(endpoint, await askHandler(endpoint, handler, query));
+  return rowsIn(endpoint, await callHandler(endpoint, handler, query));
 }

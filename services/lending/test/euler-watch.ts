@@ -15,7 +15,7 @@ import type { EulerDeployment } from "../protocols/euler-v2/deployment.ts";
 import type { EarnState } from "../protocols/euler-v2/earn-state.ts";
 import type { EvkState } from "../protocols/euler-v2/evk-state.ts";
 import { eulerV2 } from "../protocols/euler-v2/protocol.ts";
-import type { UnitReader, UnitRef } from "../protocols/protocol.ts";
+import type { ContractReader, EntityRef } from "../protocols/protocol.ts";
 import type { LendingRow, VaultRow } from "../protocols/rows.ts";
 import { createEulerTruth, type EulerTruth } from "./euler-truth.ts";
 import { ProtocolUnits, plainReader } from "./read-protocol.ts";
@@ -31,10 +31,10 @@ interface LogAnswer {
   readonly logIndex: Hex;
 }
 
-/** Euler's units on a test chain: hears each block as an ingest would, and holds rows against the contracts. */
+/** Euler's entities on a test chain: follows each block as an ingest, and compares rows with the contracts. */
 export class EulerWatch {
   readonly units: ProtocolUnits<EulerDeployment>;
-  /** Names of the events of the last block that were asked for, heard or not. */
+  /** Names of the requested events of the last block, whether or not they affect an entity. */
   heard: string[] = [];
   readonly #chain: TestChain;
   readonly #deployment: EulerDeployment;
@@ -52,11 +52,11 @@ export class EulerWatch {
     this.#truth = createEulerTruth(chain.url);
   }
 
-  async reader(): Promise<UnitReader> {
+  async reader(): Promise<ContractReader> {
     return plainReader(this.#chain.anvil.rpc, await this.#chain.headNumber());
   }
 
-  /** Reads all units at the head but the vault that tells nothing, whose error is answered. */
+  /** Reads all entities at the head except the unreadable vault, whose error is returned. */
   async start(): Promise<unknown> {
     const { brokenVault: id } = this.#chain.euler.deployment;
     const reader = await this.reader();
@@ -66,8 +66,8 @@ export class EulerWatch {
     return refused;
   }
 
-  /** What the transactions touch, heard, read and held against the contracts with everything else. */
-  async act(...transactions: Transaction[]): Promise<UnitRef[]> {
+  /** Follows the transactions, reads the affected entities, and compares everything with the contracts. */
+  async act(...transactions: Transaction[]): Promise<EntityRef[]> {
     const touched = await this.mine(transactions);
     await this.compare();
     return touched;
@@ -86,16 +86,16 @@ export class EulerWatch {
   /** Takes in past logs as the scans want them, and reads what they name. */
   async #scan(): Promise<void> {
     const head = await this.#chain.headNumber();
-    const found: UnitRef[] = [];
+    const found: EntityRef[] = [];
     for (const { addresses, topics, fromBlock } of eulerV2.scans(this.#deployment)) {
       const filter = { address: addresses, topics: [topics], ...range(fromBlock, head) };
-      found.push(...this.units.hear(await this.#logs(filter)));
+      found.push(...this.units.affectedEntities(await this.#logs(filter)));
     }
     await this.units.read(found, await this.reader());
   }
 
   /** Mines the transactions into one block, which must not fail, and follows it. */
-  async mine(transactions: readonly Transaction[]): Promise<UnitRef[]> {
+  async mine(transactions: readonly Transaction[]): Promise<EntityRef[]> {
     const hashes = await this.#chain.sendTransactions(transactions);
     const block = await this.#chain.mine();
     for (const hash of hashes) {
@@ -105,11 +105,11 @@ export class EulerWatch {
     return this.follow(block);
   }
 
-  /** Hears the newest block and reads what it touched: that is answered. */
-  async follow(block: number): Promise<UnitRef[]> {
+  /** Reads the entities that the newest block affects; returns them. */
+  async follow(block: number): Promise<EntityRef[]> {
     const logs = await this.#logs({ topics: [eulerV2.topics], ...range(block, block) });
     this.heard = logs.map(({ topics, data }) => eventName(topics, data));
-    const touched = this.units.hear(logs);
+    const touched = this.units.affectedEntities(logs);
     await this.units.read(touched, await this.reader());
     return touched;
   }
@@ -142,7 +142,7 @@ export class EulerWatch {
     return rows.flatMap((row) => (row.table === "vault" && row.supply > 0 ? [row.supply] : []));
   }
 
-  /** Every column of every row against the contracts at the head: amounts to the unit, rates to a billionth. */
+  /** Compares every column of every row with the contracts at the head: amounts to the raw unit, rates to a billionth. */
   async compare(allowed: Allowed = { unitsOff: 0, earnOff: 0 }): Promise<void> {
     const { table } = this.units;
     const ids = (kind: string) => [...table.all(kind)].map(({ id }) => id as Address);
@@ -205,9 +205,9 @@ function keyOf(row: LendingRow): string {
   return row.table === "market" ? `market ${row.marketId}` : `${row.vaultAddress} in ${row.marketId}`;
 }
 
-/** What rows may be off where the states they stand on were read between events. */
+/** The tolerance of rows whose states were read between events. */
 interface Allowed {
-  /** Of the token's units, in any amount. */
+  /** In raw units of the token, for any amount. */
   readonly unitsOff: number;
   /** As a part of an earn vault's amounts and rates. */
   readonly earnOff: number;

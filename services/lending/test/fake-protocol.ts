@@ -1,10 +1,10 @@
-import type { LendingProtocol, UnitState } from "../protocols/protocol.ts";
+import type { EntityState, LendingProtocol } from "../protocols/protocol.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow, MarketRow, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
 
 /**
- * A protocol whose units hold their rows: what serving makes of rows, without any contract. A row's supply grows by its
- * rate for each second since its unit was read, so that the head's time is seen in it.
+ * A protocol whose entities contain their rows: tests serving without contracts. A row's supply grows by its
+ * rate for each second since its entity was read, so that it shows the head's time.
  */
 export function fakeProtocol(id: ProtocolId, options: { onRow?: () => void } = {}): LendingProtocol {
   return {
@@ -14,13 +14,13 @@ export function fakeProtocol(id: ProtocolId, options: { onRow?: () => void } = {
     parseDeployment: (section) => section,
     roots: () => [],
     scans: () => [],
-    hear: () => [],
+    affectedEntities: () => [],
     read: () => Promise.reject(new Error("Nothing of it is on a chain.")),
-    *rows(units, { time }) {
-      for (const unit of units.all(kindOf(id))) {
-        for (const row of rowsIn(unit.state)) {
+    *rows(entities, { time }) {
+      for (const entity of entities.all(kindOf(id))) {
+        for (const row of rowsIn(entity.state)) {
           options.onRow?.();
-          yield "supply" in row ? { ...row, supply: row.supply + PER_SECOND * (time - unit.time) } : row;
+          yield "supply" in row ? { ...row, supply: row.supply + PER_SECOND * (time - entity.time) } : row;
         }
       }
     },
@@ -30,17 +30,17 @@ export function fakeProtocol(id: ProtocolId, options: { onRow?: () => void } = {
 /** What a row's supply grows by in a second. */
 export const PER_SECOND = 0.5;
 
-/** The kind of unit that a fake protocol knows. */
+/** The kind of entity of a fake protocol. */
 export function kindOf(id: ProtocolId): string {
   return `fake-${id}`;
 }
 
-/** The state of a unit that holds these rows. */
-export function stateOf(rows: readonly LendingRow[]): UnitState {
-  return rows as unknown as UnitState;
+/** The state of an entity that contains these rows. */
+export function stateOf(rows: readonly LendingRow[]): EntityState {
+  return rows as unknown as EntityState;
 }
 
-function rowsIn(state: UnitState): readonly LendingRow[] {
+function rowsIn(state: EntityState): readonly LendingRow[] {
   return state as unknown as readonly LendingRow[];
 }
 

@@ -5,7 +5,7 @@ import { ServiceError } from "../../shared/errors.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow } from "../protocols/rows.ts";
 import type { ServeDeps } from "../serve/deps.ts";
-import { askHandler, depsOf, KNOWN_CURATOR, type RowObject, rowsOf } from "./answers.ts";
+import { callHandler, depsOf, KNOWN_CURATOR, type RowObject, rowsOf } from "./answers.ts";
 import { address, marketRow, vaultMarketRow, vaultRow } from "./fake-protocol.ts";
 
 /** What endpoints of several protocols promise alike, over the same small world of rows. */
@@ -56,7 +56,7 @@ export function worldOf(protocolId: ProtocolId): LendingRow[] {
   ];
 }
 
-/** Asks the endpoint over the world of its protocol. */
+/** Calls the endpoint over the rows of its protocol. */
 export function askerOf<E extends Endpoint>({
   endpoint,
   createHandler,
@@ -70,7 +70,7 @@ export function askerOf<E extends Endpoint>({
   return {
     rows: async (query) => rowsOf(endpoint, await handler(), query),
     refusal: async (query) =>
-      askHandler(endpoint, await handler(), query).then(
+      callHandler(endpoint, await handler(), query).then(
         () => undefined,
         (error: unknown) => error,
       ),

@@ -8,7 +8,7 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import type { RawLog } from "../../shared/evm/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { morphoV1 } from "../protocols/morpho-v1/protocol.ts";
-import { type UnitRef, UnreadableUnit } from "../protocols/protocol.ts";
+import { type EntityRef, UnreadableEntity } from "../protocols/protocol.ts";
 import { createMorphoScene, type MorphoScene, nameOf } from "./morpho-scene.ts";
 import { ofWad } from "./morpho-truth.ts";
 import { ProtocolUnits, plainReader } from "./read-protocol.ts";
@@ -30,7 +30,7 @@ describeWithChain("Morpho on the chain", () => {
 
   const market = (name: MorphoMarketName) => scene.market(name);
   const address = (name: MorphoVaultName) => scene.vault(name).address;
-  /** The names of units, as `settle` answers them. */
+  /** The names of entities, as `settle` returns them. */
   const unitsOf = (...names: (MorphoMarketName | MorphoVaultName)[]) =>
     names
       .map((name) =>
@@ -50,14 +50,14 @@ describeWithChain("Morpho on the chain", () => {
     await scene.expectTruth();
   });
 
-  it("finds the same units by the scans alone, and markets by the queues of vaults", async () => {
+  it("finds the same entities by the scans alone, and markets by the queues of vaults", async () => {
     const { deployment } = scene;
-    const scanned: UnitRef[] = [];
+    const scanned: EntityRef[] = [];
     for (const scan of morphoV1.scans(deployment)) {
       const range = { fromBlock: `0x${scan.fromBlock.toString(16)}`, toBlock: "latest" };
       const filter = { ...range, address: scan.addresses, topics: [scan.topics] };
       const logs = await chain.anvil.rpc.call<RawLog[]>("eth_getLogs", [filter]);
-      scanned.push(...new ProtocolUnits({ protocol: morphoV1, deployment }).hear(logs));
+      scanned.push(...new ProtocolUnits({ protocol: morphoV1, deployment }).affectedEntities(logs));
     }
     expect(scanned.map(nameOf).sort()).to.deep.equal(allUnits());
     const units = new ProtocolUnits({ protocol: morphoV1, deployment });
@@ -254,7 +254,7 @@ describeWithChain("Morpho on the chain", () => {
       ({ supply }) => supply,
     );
     expect(after_[0]).to.be.below((before[0] as number) - 100_000);
-    // What it had earned since its last accrual is gone with the rest; what it had then is not.
+    // What it had earned since its last accrual is lost with the rest; what it had then is not.
     expect(after_[1]).to.equal(700_000);
 
     expect(scene.vaultState("keeper").lostAssets, "before it accrued").to.equal(0n);
@@ -296,33 +296,35 @@ describeWithChain("Morpho on the chain", () => {
     const { deployment, units } = scene;
     const reader = await plainReader(chain.anvil.rpc, await chain.headNumber());
     const { USDC: token } = chain.deployment.tokens;
-    const strangers: readonly [UnitRef, RegExp][] = [
+    const strangers: readonly [EntityRef, RegExp][] = [
       [{ kind: "morpho-market", id: `0x${"7".repeat(64)}` }, /has no market 0x7777/],
-      [{ kind: "metamorpho-vault", id: actors.owner }, /does not answer/],
-      [{ kind: "metamorpho-vault", id: token.address }, /does not answer/],
+      [{ kind: "metamorpho-vault", id: actors.owner }, /reverts/],
+      [{ kind: "metamorpho-vault", id: token.address }, /reverts/],
     ];
     for (const [ref, message] of strangers) {
       const error = await units.read([ref], reader).catch((caught: unknown) => caught);
-      expect(error).to.be.instanceOf(UnreadableUnit);
+      expect(error).to.be.instanceOf(UnreadableEntity);
       expect((error as Error).message).to.match(message);
     }
     const ofAnother = { ...deployment, morpho: token.address };
     const elsewhere = new ProtocolUnits({ protocol: morphoV1, deployment: ofAnother });
     const prime = { kind: "metamorpho-vault", id: address("prime") };
     const error = await elsewhere.read([prime], reader).catch((caught: unknown) => caught);
-    expect(error).to.be.instanceOf(UnreadableUnit);
+    expect(error).to.be.instanceOf(UnreadableEntity);
     expect((error as Error).message).to.contain(`is a vault on ${deployment.morpho}`);
   });
 
-  it("hears nothing in the same logs of strangers, and of vaults that no factory announced", async () => {
+  it("ignores the same logs of unknown contracts, and of vaults that no factory created", async () => {
     const logs = await scene.logs(0);
     expect(logs.length).to.be.above(150);
     const stranger: Hex = `0x${"5".repeat(40)}`;
-    expect(scene.units.hear(logs.map((log) => ({ ...log, address: stranger })))).to.deep.equal([]);
+    expect(scene.units.affectedEntities(logs.map((log) => ({ ...log, address: stranger })))).to.deep.equal(
+      [],
+    );
     const vaults = Object.values(scene.kit.deployment.vaults).map((each) => each.address);
     const ofVaults = logs.filter((log) => vaults.includes(log.address));
     expect(ofVaults.length).to.be.above(50);
     const nobody = new ProtocolUnits({ protocol: morphoV1, deployment: scene.deployment });
-    expect(nobody.hear(ofVaults)).to.deep.equal([]);
+    expect(nobody.affectedEntities(ofVaults)).to.deep.equal([]);
   });
 });

@@ -3,10 +3,10 @@ import { factoryAbi, poolAbi } from "../../../deploy/devnet/contracts/uniswap.ts
 import { encodeCall, readAddress, readInt, readUint } from "../../shared/evm/abi.ts";
 import type { Hex } from "../../shared/evm/port.ts";
 import {
+  type ContractReader,
+  type EntityRef,
   type LendingProtocol,
-  type UnitReader,
-  type UnitRef,
-  UnreadableUnit,
+  UnreadableEntity,
 } from "../protocols/protocol.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import { type MarketRow, toUnits } from "../protocols/rows.ts";
@@ -53,7 +53,7 @@ export const poolProtocol: LendingProtocol<PoolDeployment> = {
   scans: ({ factory, fromBlock }) => [
     { name: "pools-created", addresses: [factory], topics: [POOL_CREATED], fromBlock },
   ],
-  hear(log, { known, deployment }): UnitRef[] {
+  affectedEntities(log, { known, deployment }): EntityRef[] {
     if (log.topics[0] === POOL_CREATED)
       return log.address === deployment.factory ? [{ kind: POOL, id: readAddress(log.data, 1) }] : [];
     if (!known.has(POOL, log.address)) return [];
@@ -66,11 +66,11 @@ export const poolProtocol: LendingProtocol<PoolDeployment> = {
     if (kind === SIDE)
       return { state: { ...(await readSide(id, { reader, previous: previous as SideState | undefined })) } };
     const state = await readPool(id as Hex, { reader, previous: previous as PoolState | undefined });
-    return { state: { ...state }, found: [0, 1].map((i) => ({ kind: SIDE, id: `${id}:${i}` })) };
+    return { state: { ...state }, references: [0, 1].map((i) => ({ kind: SIDE, id: `${id}:${i}` })) };
   },
-  *rows(units, { time }) {
-    for (const { id, state, time: readAt } of units.all<PoolState>(POOL)) {
-      const sides = [0, 1].map((i) => units.get<SideState>(SIDE, `${id}:${i}`)?.state);
+  *rows(entities, { time }) {
+    for (const { id, state, time: readAt } of entities.all<PoolState>(POOL)) {
+      const sides = [0, 1].map((i) => entities.get<SideState>(SIDE, `${id}:${i}`)?.state);
       const [loan, collateral] = sides;
       if (loan === undefined || collateral === undefined || time < readAt) continue;
       yield toRow(id, { state, loan, collateral });
@@ -102,7 +102,7 @@ function toRow(
 
 async function readPool(
   pool: Hex,
-  { reader, previous }: { reader: UnitReader; previous: PoolState | undefined },
+  { reader, previous }: { reader: ContractReader; previous: PoolState | undefined },
 ): Promise<PoolState> {
   const [slot0, liquidity, growth0, growth1, token0, token1] = await Promise.all([
     must(reader, pool, "0x3850c7bd"),
@@ -129,7 +129,7 @@ async function readPool(
 
 async function readSide(
   id: string,
-  { reader, previous }: { reader: UnitReader; previous: SideState | undefined },
+  { reader, previous }: { reader: ContractReader; previous: SideState | undefined },
 ): Promise<SideState> {
   const [pool, side] = id.split(":") as [Hex, string];
   const token =
@@ -146,8 +146,8 @@ async function readSide(
   };
 }
 
-async function must(reader: UnitReader, to: Hex, data: Hex): Promise<Hex> {
+async function must(reader: ContractReader, to: Hex, data: Hex): Promise<Hex> {
   const answer = await reader.call(to, data);
-  if (answer === null) throw new UnreadableUnit(`${to} does not answer ${data.slice(0, 10)}`);
+  if (answer === null) throw new UnreadableEntity(`${to} does not return ${data.slice(0, 10)}`);
   return answer;
 }

@@ -1,20 +1,20 @@
 import type { Rpc } from "../../../deploy/devnet/rpc.ts";
 import { decodeText, encodeCall, readInt } from "../../shared/evm/abi.ts";
 import type { Hex, RawLog } from "../../shared/evm/port.ts";
+import { EntityMap } from "../protocols/entity-map.ts";
 import type {
+  ContractReader,
+  Entity,
+  EntityRef,
+  EntityState,
   LendingProtocol,
-  TokenFacts,
-  Unit,
-  UnitReader,
-  UnitRef,
-  UnitState,
+  TokenMetadata,
 } from "../protocols/protocol.ts";
 import type { LendingRow } from "../protocols/rows.ts";
-import { UnitTable } from "../protocols/unit-set.ts";
 import { fromStateText, toStateText } from "../store/state-text.ts";
 
 /** A reader that makes every call by itself, at one block of a chain: nothing between the protocol and the contracts. */
-export async function plainReader(rpc: Rpc, block: number): Promise<UnitReader> {
+export async function plainReader(rpc: Rpc, block: number): Promise<ContractReader> {
   const tag = `0x${block.toString(16)}`;
   const [header, chainId] = await Promise.all([
     rpc.call<{ timestamp: Hex }>("eth_getBlockByNumber", [tag, false]),
@@ -34,7 +34,7 @@ export async function plainReader(rpc: Rpc, block: number): Promise<UnitReader> 
     block,
     time: Number(header.timestamp),
     call,
-    async token(address): Promise<TokenFacts> {
+    async token(address): Promise<TokenMetadata> {
       const ask = (selector: Hex) => call(address as Hex, encodeCall(selector));
       const [symbol, name, decimals] = await Promise.all([
         ask("0x95d89b41"),
@@ -52,9 +52,9 @@ export async function plainReader(rpc: Rpc, block: number): Promise<UnitReader> 
   };
 }
 
-/** A protocol's units, read as an ingest would: the roots, what logs name, what units find. States go through their text. */
+/** A protocol's entities, read as by an ingest: the roots, those of logs, their references. States pass through their text. */
 export class ProtocolUnits<D> {
-  readonly table = new UnitTable();
+  readonly table = new EntityMap();
   readonly #known = new Set<string>();
   readonly #of: { protocol: LendingProtocol<D>; deployment: D };
 
@@ -66,38 +66,38 @@ export class ProtocolUnits<D> {
     return this.#known.has(`${kind} ${id}`);
   }
 
-  state<S = UnitState>(kind: string, id: string): S | undefined {
+  state<S = EntityState>(kind: string, id: string): S | undefined {
     return this.table.get<S>(kind, id)?.state;
   }
 
-  /** Takes in logs, oldest first, and answers the units to be read, without those found on the way. */
-  hear(logs: readonly RawLog[]): UnitRef[] {
+  /** Processes logs, oldest first; returns the entities to read, without those that they refer to. */
+  affectedEntities(logs: readonly RawLog[]): EntityRef[] {
     const { protocol, deployment } = this.#of;
-    const touched = new Map<string, UnitRef>();
+    const affected = new Map<string, EntityRef>();
     for (const log of logs) {
-      for (const ref of protocol.hear(log, { known: this, deployment })) {
+      for (const ref of protocol.affectedEntities(log, { known: this, deployment })) {
         this.#known.add(`${ref.kind} ${ref.id}`);
-        touched.set(`${ref.kind} ${ref.id}`, ref);
+        affected.set(`${ref.kind} ${ref.id}`, ref);
       }
     }
-    return [...touched.values()];
+    return [...affected.values()];
   }
 
-  /** Reads these units and all that they find anew. Rejects with the first unit that cannot be read. */
-  async read(refs: readonly UnitRef[], reader: UnitReader): Promise<void> {
+  /** Reads these entities and all new ones that they refer to. Rejects with the first unreadable one. */
+  async read(refs: readonly EntityRef[], reader: ContractReader): Promise<void> {
     const { protocol, deployment } = this.#of;
     let wanted = refs;
     while (wanted.length > 0) {
-      const found: UnitRef[] = [];
+      const found: EntityRef[] = [];
       await Promise.all(
         wanted.map(async (ref) => {
           this.#known.add(`${ref.kind} ${ref.id}`);
           const previous = this.table.get(ref.kind, ref.id)?.state;
           const reading = await protocol.read(ref, { reader, previous, deployment });
           const state = fromStateText(toStateText(reading.state));
-          const unit: Unit = { ...ref, state, block: reader.block, time: reader.time };
-          this.table.put(unit);
-          for (const each of reading.found ?? []) {
+          const entity: Entity = { ...ref, state, block: reader.block, time: reader.time };
+          this.table.put(entity);
+          for (const each of reading.references ?? []) {
             if (!this.has(each.kind, each.id)) found.push(each);
           }
         }),
@@ -107,7 +107,7 @@ export class ProtocolUnits<D> {
   }
 
   /** Reads the roots, and what they find. */
-  readRoots(reader: UnitReader): Promise<void> {
+  readRoots(reader: ContractReader): Promise<void> {
     return this.read(this.#of.protocol.roots(this.#of.deployment), reader);
   }
 

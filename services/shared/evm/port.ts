@@ -1,3 +1,5 @@
+import { IngestStalled } from "../chain-errors.ts";
+
 /** The source of EVM blocks: one interface for live RPC endpoints and test doubles. */
 export type Hex = `0x${string}`;
 
@@ -94,13 +96,18 @@ export interface Contradiction {
 }
 
 /** Every endpoint contradicts the final block of the index: nothing is read from them until one agrees. */
-export class IndexContradicted extends Error {
+export class IndexContradicted extends IngestStalled {
   override readonly name = "IndexContradicted";
   readonly chainId: number;
   readonly contradictions: readonly Contradiction[];
   constructor(chainId: number, contradictions: readonly Contradiction[]) {
     const who = contradictions.map(({ host, reason }) => `${host} (${reason})`).join(", ");
-    super(`Every RPC endpoint of chain ${chainId} contradicts the index: ${who}.`);
+    super(`Every RPC endpoint of chain ${chainId} contradicts the index: ${who}.`, {
+      advice:
+        "Nothing is deleted: indexing waits until one agrees. If the endpoints are right, stop the ingest and run " +
+        `npm run reindex -- --chain ${chainId}.`,
+      fields: { chainId, contradictions },
+    });
     this.chainId = chainId;
     this.contradictions = contradictions;
   }

@@ -39,7 +39,7 @@ export class StallMonitor {
 
   /** Indexing goes on. */
   resolve(): void {
-    if (this.#isStalled) this.#options.log.info("the endpoints agree with the index again: indexing goes on");
+    if (this.#isStalled) this.#options.log.info("the endpoints serve the index again: indexing goes on");
     this.#isStalled = false;
   }
 

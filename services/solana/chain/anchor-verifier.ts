@@ -1,21 +1,21 @@
-import type { IdentityCheck, ConsistencyCheck } from "../../shared/rpc-client/endpoint/endpoint.ts";
+import type { ConsistencyCheck, IdentityCheck } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import type { Fault } from "../../shared/rpc-client/endpoint/fault.ts";
 import type { RpcCall, RpcResponse } from "../../shared/rpc-client/endpoint/transport.ts";
 import { isHash, parseFirst, parseLink, parseSlots } from "./parse-response.ts";
 import type { ChainAnchor, FinalBlock } from "./port.ts";
 import { createLinkCall, createProducedCall } from "./requests.ts";
 
-/** How far beyond the final slot the next block is looked for, where an endpoint has none in the slot itself. */
+/** Slots searched after the final slot for the next block, where an endpoint has no block in the slot itself. */
 const LOOK_AHEAD = 64;
-/** A backfill moves the final block on several times a second. */
+/** Final blocks remembered: a backfill advances the final block several times a second. */
 const MAX_FINALS = 256;
 type SendCalls = (calls: readonly RpcCall[]) => Promise<RpcResponse[]>;
 const GENESIS_CALL: RpcCall = { method: "getGenesisHash", params: [] };
 
-/** What every endpoint has to agree with. Without a genesis hash, that of the first one that agrees otherwise counts. */
+/** Verifies endpoints against the anchored chain. Without a genesis hash, that of the first endpoint which agrees counts. */
 export class AnchorVerifier {
   #anchor: ChainAnchor;
-  /** Those that questions under way may still be about. */
+  /** Final blocks that requests in flight may have been checked against. */
   #finals: readonly FinalBlock[] = [];
 
   constructor(anchor: ChainAnchor = {}) {
@@ -35,41 +35,41 @@ export class AnchorVerifier {
     this.#finals = [...others, final].slice(-MAX_FINALS);
   }
 
-  /** Whether an endpoint answers at all: what its genesis is, the proof says. */
-  readonly check: IdentityCheck = {
+  /** Whether an endpoint responds at all; the consistency check compares its genesis. */
+  readonly identityCheck: IdentityCheck = {
     call: GENESIS_CALL,
     read(reply) {
-      // An endpoint that forbids the question answers the others all the same.
+      // An endpoint that forbids this method still serves the others.
       if (!reply.ok) return reply.fault.kind === "method" ? undefined : reply.fault;
       return isHash(reply.result) ? undefined : { kind: "transient", message: "getGenesisHash gave no hash" };
     },
   };
 
-  /** The final block goes with requests whose answers name no block; the genesis is asked beside it. */
-  readonly proof: ConsistencyCheck = {
+  /** Requests whose responses name no block carry a request for the final block, and for the genesis. */
+  readonly consistencyCheck: ConsistencyCheck = {
     calls: () => {
       const { final, genesisHash } = this.#anchor;
       const calls = final === undefined ? [] : [createLinkCall(final.slot, "finalized")];
       return genesisHash === undefined ? calls : [...calls, GENESIS_CALL];
     },
-    read: (replies, asked) => {
+    read: (replies, calls) => {
       const [first] = replies;
       const isGenesis = ({ method }: RpcCall) => method === GENESIS_CALL.method;
-      const wrong = this.#compareGenesis(replies[asked.findIndex(isGenesis)]);
-      // A block's answer does not name its slot: only the question tells which final block it is held against.
+      const fault = this.#compareGenesis(replies[calls.findIndex(isGenesis)]);
+      // The response does not name its slot: only the request identifies the final block to compare with.
       const final = this.#finals.find(
-        ({ slot }) => asked[0]?.method === "getBlock" && slot === asked[0].params[0],
+        ({ slot }) => calls[0]?.method === "getBlock" && slot === calls[0].params[0],
       );
-      if (wrong !== undefined || final === undefined || first === undefined) return wrong;
+      if (fault !== undefined || final === undefined || first === undefined) return fault;
       const link = parseFirst([first], (result) => parseLink(result, final.slot));
       if (!("value" in link) || link.value.blockhash === final.blockhash) return undefined;
-      return createContradiction(`it has block ${link.value.blockhash}, and ${describeFinalBlock(final)}`);
+      return createContradiction(`it has block ${link.value.blockhash}, but ${describeFinalBlock(final)}`);
     },
-    checkFurther: async (ask) => {
+    checkFurther: async (send) => {
       const { final } = this.#anchor;
-      const fault = final && (await findSkipped(final, ask));
+      const fault = final && (await findSkipped(final, send));
       if (fault !== undefined || this.#anchor.genesisHash !== undefined) return fault;
-      const [reply] = await ask([GENESIS_CALL]);
+      const [reply] = await send([GENESIS_CALL]);
       if (reply?.ok && isHash(reply.result) && this.#anchor.genesisHash === undefined)
         this.#anchor = { ...this.#anchor, genesisHash: reply.result };
       return this.#compareGenesis(reply);
@@ -86,21 +86,21 @@ export class AnchorVerifier {
 
 /**
  * Whether an endpoint serves a chain that skipped the final slot: the block after it proves that. An endpoint that is
- * behind, has pruned the slot or does not answer contradicts nothing.
+ * behind, has pruned the slot or does not respond contradicts nothing.
  */
-async function findSkipped(final: FinalBlock, ask: SendCalls): Promise<Fault | undefined> {
+async function findSkipped(final: FinalBlock, send: SendCalls): Promise<Fault | undefined> {
   const { slot, blockhash } = final;
-  const link = parseFirst(await ask([createLinkCall(slot, "finalized")]), (result) =>
+  const link = parseFirst(await send([createLinkCall(slot, "finalized")]), (result) =>
     parseLink(result, slot),
   );
   if ("value" in link || link.fault.kind !== "missing") return undefined;
   const span = [slot + 1, slot + LOOK_AHEAD] as const;
-  const listed = parseFirst(await ask([createProducedCall(span, "finalized")]), (result) =>
+  const listed = parseFirst(await send([createProducedCall(span, "finalized")]), (result) =>
     parseSlots(result, span),
   );
   const next = "value" in listed ? listed.value[0] : undefined;
   if (next === undefined) return undefined;
-  const after = parseFirst(await ask([createLinkCall(next, "finalized")]), (result) =>
+  const after = parseFirst(await send([createLinkCall(next, "finalized")]), (result) =>
     parseLink(result, next),
   );
   if (!("value" in after)) return undefined;

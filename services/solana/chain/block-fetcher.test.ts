@@ -72,7 +72,7 @@ describe("SolanaSource.blocks", () => {
     const error = await catchError(clock.run(source.blocks(range(140, 146))));
     expect(error).to.be.instanceOf(SolanaUpstreamError);
     expect(error.message).to.match(
-      /^solana: slots 140-146 .* a\.test: slot 146 has no block, and none follows yet/,
+      /^solana: slots 140-146 .* a\.test: slot 146 has no block, and no later block exists yet/,
     );
 
     const late = setUpSource({
@@ -113,7 +113,7 @@ describe("SolanaSource.blocks", () => {
       },
     });
     expect(slotsOf(await clock.run(source.blocks(range(113, 118))))).to.deep.equal(inRange(113, 118));
-    expect(lines.join()).to.contain('a slot called skipped has a block {"slot":115,"host":"a.test"}');
+    expect(lines.join()).to.contain('a slot reported as skipped has a block {"slot":115,"host":"a.test"}');
   });
 
   it("asks one endpoint about a slot that the others fail over again and again", async () => {

@@ -8,13 +8,13 @@ import { createBlockRequest, createLinkRequest, createProducedSlotsRequest } fro
 
 export interface BlockFetcherOptions {
   readonly pool: Pool;
-  /** Each endpoint alone: what one says is held against another. */
+  /** Each endpoint alone, to compare their responses. */
   readonly voters: readonly Voter[];
   readonly clock: Clock;
   readonly log: SourceLog;
-  /** Pause after every endpoint was asked again in vain. */
+  /** Pause after a retry at every endpoint failed. */
   readonly backoffMs: number;
-  /** How long endpoints may contradict themselves, or not have what they should. */
+  /** How long endpoints may contradict themselves, or lack blocks that must exist. */
   readonly patienceMs: number;
   readonly lifetime: AbortSignal;
 }
@@ -26,12 +26,12 @@ export interface SlotRange {
   readonly commitment: Commitment;
 }
 
-/** How far beyond the range the block that follows is looked for at first. */
+/** Slots searched at first for the block that follows the range. */
 const LOOK_AHEAD = 32;
-/** Endpoints that have to agree on a skipped slot, where there are so many. */
+/** Endpoints that must agree on a skipped slot, if there are so many. */
 const CONFIRMING_ENDPOINTS = 2;
 
-/** A doubt, with the endpoint that raised it where it was one. */
+/** An inconsistency, with the endpoint that reported it if a single one did. */
 interface ReportedInconsistency extends Inconsistency {
   readonly voter?: Voter;
 }
@@ -41,9 +41,9 @@ interface RangeState {
   readonly range: SlotRange;
   readonly about: string;
   readonly blocks: Map<number, SolanaBlock>;
-  /** Slots in which any endpoint had a block. */
+  /** Slots in which at least one endpoint had a block. */
   readonly seen: Set<number>;
-  /** The first block beyond the range: needed where the last slot has none. */
+  /** The first block beyond the range: needed if the last slot has none. */
   next: BlockLink | undefined;
 }
 
@@ -58,12 +58,12 @@ export function createBlockFetcher(
     slots: readonly number[],
     { range, about }: RangeState,
   ): Promise<(SolanaBlock | null)[]> {
-    const questions = slots.map((slot) => createBlockRequest(slot, range.commitment));
+    const requests = slots.map((slot) => createBlockRequest(slot, range.commitment));
     // Several MB each: one a request.
-    return from.request(questions, `getBlock ${about}`, { maxBatch: 1 });
+    return from.request(requests, `getBlock ${about}`, { maxBatch: 1 });
   }
 
-  /** The first block after the range's end, or undefined where there is none yet. */
+  /** The first block after the range's end, or undefined if there is none yet. */
   async function findNext(from: Pool, { range, about }: RangeState): Promise<BlockLink | undefined> {
     const { toSlot, commitment } = range;
     let window: readonly [number, number] = [toSlot + 1, toSlot + LOOK_AHEAD];
@@ -76,7 +76,7 @@ export function createBlockFetcher(
       while (slot !== undefined) {
         const [link] = await from.request([createLinkRequest(slot, commitment)], `getBlock after ${about}`);
         if (link === undefined || link === null) return undefined;
-        // The list lacked its parent: that one follows the range.
+        // The list lacked its parent, which therefore follows the range.
         if (link.parentSlot <= toSlot) return link;
         slot = link.parentSlot;
       }
@@ -85,7 +85,7 @@ export function createBlockFetcher(
     }
   }
 
-  /** Which of the slots an endpoint lists as produced; undefined where it has not come so far itself. */
+  /** The slots that an endpoint lists as produced; undefined if its own head is behind them. */
   async function listProduced(voter: Voter, slots: readonly number[], { range, about }: RangeState) {
     const span = [slots[0] as number, slots[slots.length - 1] as number] as const;
     const [found] = await voter.pool.request(
@@ -97,39 +97,39 @@ export function createBlockFetcher(
     return slots.filter((slot) => produced.has(slot));
   }
 
-  /** Slots without a block that are listed as produced: two endpoints are asked where there are two. */
-  async function findListed(findings: RangeState): Promise<ReportedInconsistency[]> {
-    const gaps = listGaps(findings);
+  /** Slots without a block that endpoints list as produced, from two endpoints if there are two. */
+  async function findListed(state: RangeState): Promise<ReportedInconsistency[]> {
+    const gaps = listGaps(state);
     if (gaps.length === 0) return [];
-    const doubts: ReportedInconsistency[] = [];
-    let heard = 0;
+    const inconsistencies: ReportedInconsistency[] = [];
+    let responses = 0;
     let failure: unknown;
     for (const voter of listUsable(voters)) {
-      if (heard === CONFIRMING_ENDPOINTS) break;
-      const listed = await listProduced(voter, gaps, findings).catch((error: unknown) => {
+      if (responses === CONFIRMING_ENDPOINTS) break;
+      const listed = await listProduced(voter, gaps, state).catch((error: unknown) => {
         failure = error;
         return undefined;
       });
       if (listed === undefined) continue;
-      heard += 1;
+      responses += 1;
       const reason = `slot ${listed.join(", ")} has no block, and ${voter.host} lists it`;
-      if (listed.length > 0) doubts.push({ slots: listed, reason, voter });
+      if (listed.length > 0) inconsistencies.push({ slots: listed, reason, voter });
     }
-    if (heard > 0) return doubts;
+    if (responses > 0) return inconsistencies;
     if (failure !== undefined) throw failure;
-    return [{ slots: [], reason: `no endpoint that was asked has come to slot ${gaps[gaps.length - 1]}` }];
+    return [{ slots: [], reason: `no endpoint has reached slot ${gaps[gaps.length - 1]}` }];
   }
 
-  /** Reads doubtful slots again from one endpoint alone, and takes its word for them. True = there was more to be found. */
+  /** Reads inconsistent slots again from one endpoint, and accepts its response. True = it had new blocks. */
   async function readAgain(
-    findings: RangeState,
-    doubts: readonly Inconsistency[],
+    state: RangeState,
+    inconsistencies: readonly Inconsistency[],
     voter: Voter,
   ): Promise<boolean> {
-    const { range, blocks } = findings;
-    const slots = [...new Set(doubts.flatMap((doubt) => doubt.slots))];
+    const { range, blocks } = state;
+    const slots = [...new Set(inconsistencies.flatMap((inconsistency) => inconsistency.slots))];
     const inside = slots.filter((slot) => slot <= range.toSlot);
-    const found = await readBlocks(voter.pool, inside, findings);
+    const found = await readBlocks(voter.pool, inside, state);
     let isNew = false;
     for (const [i, slot] of inside.entries()) {
       const block = found[i] ?? undefined;
@@ -138,53 +138,58 @@ export function createBlockFetcher(
         continue;
       }
       blocks.set(slot, block);
-      if (findings.seen.has(slot)) continue;
-      findings.seen.add(slot);
+      if (state.seen.has(slot)) continue;
+      state.seen.add(slot);
       isNew = true;
-      log("a slot called skipped has a block", { slot, host: voter.host });
+      log("a slot reported as skipped has a block", { slot, host: voter.host });
     }
     if (slots.some((slot) => slot > range.toSlot) || !blocks.has(range.toSlot))
-      findings.next = await findNext(voter.pool, findings);
+      state.next = await findNext(voter.pool, state);
     return isNew;
   }
 
-  /** What still has to be explained; none = the range is proven. */
-  async function examine(findings: RangeState): Promise<readonly ReportedInconsistency[]> {
-    const { range, blocks } = findings;
+  /** What is still inconsistent; empty = the range is proven. */
+  async function verify(state: RangeState): Promise<readonly ReportedInconsistency[]> {
+    const { range, blocks } = state;
     if (!blocks.has(range.toSlot)) {
-      findings.next ??= await findNext(pool, findings);
-      if (findings.next === undefined)
-        return [{ slots: [range.toSlot], reason: `slot ${range.toSlot} has no block, and none follows yet` }];
-    } else findings.next = undefined;
+      state.next ??= await findNext(pool, state);
+      if (state.next === undefined)
+        return [
+          {
+            slots: [range.toSlot],
+            reason: `slot ${range.toSlot} has no block, and no later block exists yet`,
+          },
+        ];
+    } else state.next = undefined;
     const links: BlockLink[] = sortBySlot(blocks);
-    if (findings.next !== undefined) links.push(findings.next);
-    const doubts = findInconsistencies(links, range.fromSlot);
-    return doubts.length > 0 ? doubts : findListed(findings);
+    if (state.next !== undefined) links.push(state.next);
+    const inconsistencies = findInconsistencies(links, range.fromSlot);
+    return inconsistencies.length > 0 ? inconsistencies : findListed(state);
   }
 
-  /** Every block of the range that is to be had at once. */
-  async function start(range: SlotRange): Promise<RangeState> {
+  /** Every block of the range that endpoints return at once. */
+  async function readRange(range: SlotRange): Promise<RangeState> {
     const { fromSlot, toSlot } = range;
     const about = fromSlot === toSlot ? `slot ${fromSlot}` : `slots ${fromSlot}-${toSlot}`;
-    const findings: RangeState = { range, about, blocks: new Map(), seen: new Set(), next: undefined };
+    const state: RangeState = { range, about, blocks: new Map(), seen: new Set(), next: undefined };
     const slots = Array.from({ length: toSlot - fromSlot + 1 }, (_, i) => fromSlot + i);
-    for (const block of await readBlocks(pool, slots, findings)) {
+    for (const block of await readBlocks(pool, slots, state)) {
       if (block === null) continue;
-      findings.blocks.set(block.slot, block);
-      findings.seen.add(block.slot);
+      state.blocks.set(block.slot, block);
+      state.seen.add(block.slot);
     }
-    return findings;
+    return state;
   }
 
-  /** Asks one endpoint about the doubts; after all of them in vain, waits. True = it had something new. */
-  async function pursue(
-    findings: RangeState,
-    doubts: readonly ReportedInconsistency[],
+  /** Retries at one endpoint; waits once all of them failed. True = it had new blocks. */
+  async function retry(
+    state: RangeState,
+    inconsistencies: readonly ReportedInconsistency[],
     attempt: number,
   ): Promise<boolean> {
     const candidates = listUsable(voters);
-    const voter = doubts[0]?.voter ?? (candidates[attempt % candidates.length] as Voter);
-    const isNew = await readAgain(findings, doubts, voter).catch((error: unknown) => {
+    const voter = inconsistencies[0]?.voter ?? (candidates[attempt % candidates.length] as Voter);
+    const isNew = await readAgain(state, inconsistencies, voter).catch((error: unknown) => {
       if (!(error instanceof SolanaUpstreamError)) throw error;
       return false;
     });
@@ -193,19 +198,21 @@ export function createBlockFetcher(
   }
 
   return async (range) => {
-    const findings = await start(range);
-    const { about } = findings;
-    let doubtsSince = clock.now();
+    const state = await readRange(range);
+    const { about } = state;
+    let inconsistentSince = clock.now();
     for (let attempt = 0; ; attempt++) {
-      const doubts = await examine(findings);
-      const [first] = doubts;
-      if (first === undefined) return sortBySlot(findings.blocks);
-      if (lifetime.aborted) throw new SolanaUpstreamError(`solana: ${about} given up: the source is closed`);
-      if (clock.now() - doubtsSince >= options.patienceMs) {
+      const inconsistencies = await verify(state);
+      const [first] = inconsistencies;
+      if (first === undefined) return sortBySlot(state.blocks);
+      if (lifetime.aborted) throw new SolanaUpstreamError(`solana: ${about} cancelled: the source is closed`);
+      if (clock.now() - inconsistentSince >= options.patienceMs) {
         const hosts = voters.map(({ host }) => host).join(", ");
-        throw new SolanaUpstreamError(`solana: ${about} is not to be had whole at ${hosts}: ${first.reason}`);
+        throw new SolanaUpstreamError(
+          `solana: ${about} cannot be read completely from ${hosts}: ${first.reason}`,
+        );
       }
-      if (await pursue(findings, doubts, attempt)) doubtsSince = clock.now();
+      if (await retry(state, inconsistencies, attempt)) inconsistentSince = clock.now();
     }
   };
 }
@@ -220,7 +227,7 @@ function listGaps({ range, blocks }: RangeState): number[] {
   return gaps;
 }
 
-/** Those in service; the others are still better than nobody. */
+/** Endpoints in service; all of them if none is. */
 function listUsable(voters: readonly Voter[]): readonly Voter[] {
   const usable = voters.filter((voter) => voter.isUsable());
   return usable.length > 0 ? usable : voters;

@@ -4,13 +4,13 @@ import {
   batchRule,
   createMethodRule,
   createRateRule,
+  type FaultRule,
   fatalRule,
   type RpcErrorInput,
-  type FaultRule,
   readErrorText,
 } from "../../shared/rpc-client/endpoint/fault-rules.ts";
 
-/** Offered by few endpoints for every mint, and by some not at all. */
+/** Few endpoints serve it for every mint, some not at all. */
 export const LARGEST_ACCOUNTS = "getTokenLargestAccounts";
 
 const MISSING =
@@ -30,7 +30,7 @@ const createRule =
   (words) =>
     applies(words) ? { kind, message: words.message } : undefined;
 
-/** The words go before the codes: -32007 is also one provider's rate limit, -32005 another's. */
+/** Texts go before codes: -32007 is also one provider's rate limit, -32005 another's. */
 const RULES: readonly FaultRule[] = [
   batchRule,
   createRateRule(["429", "-32429", "-32029"]),
@@ -40,22 +40,25 @@ const RULES: readonly FaultRule[] = [
   createRule("missing", ({ code }) => MISSING_CODES.has(code)),
   createRule("state", ({ code }) => PRUNED_CODES.has(code)),
   createRule("behind", ({ code }) => BEHIND_CODES.has(code)),
-  // Nodes give up on this mint, or it is none: the next one may be asked about at once.
+  // The node gives up on this mint, or it is not a mint: the next request may follow at once.
   createRule(
     "state",
     ({ input, code }) => input.method === LARGEST_ACCOUNTS && /^-32(?:602|012)$/.test(code),
   ),
-  // Not offered, or not for this key, which is good for everything else.
+  // Not offered, or not for this API key, which serves everything else.
   createRule(
     "method",
     ({ input }) => input.method === LARGEST_ACCOUNTS && [401, 403, 410].includes(input.httpStatus ?? 0),
   ),
   createMethodRule(["-32601"]),
-  createRule("method", ({ input, lowerCase }) => input.httpStatus === 410 || /have been disabled/.test(lowerCase)),
+  createRule(
+    "method",
+    ({ input, lowerCase }) => input.httpStatus === 410 || /have been disabled/.test(lowerCase),
+  ),
   fatalRule,
 ];
 
-/** What a Solana provider's error means for us. Pure; an unknown lowerCase is `transient`. */
+/** Classifies a Solana provider's error. Pure; an unknown text is `transient`. */
 export function classifySolanaError(input: RpcErrorInput): Fault {
   return applyRules(RULES, readErrorText(input));
 }

@@ -10,7 +10,7 @@ export function solanaEndpoints(urls: readonly string[]): ChainEndpoints {
     method: "getGenesisHash",
     classify: classifySolanaError,
     findMismatch(result, first) {
-      if (typeof result !== "string" || result === "") return "it answers getGenesisHash without a hash";
+      if (typeof result !== "string" || result === "") return "it returns no hash for getGenesisHash";
       return result === first
         ? undefined
         : `its genesis hash is ${result}, that of the first endpoint ${String(first)}`;

@@ -1,16 +1,25 @@
 import type { Clock } from "../../shared/rpc-client/endpoint/clock.ts";
 import type { SourceLog } from "../../shared/rpc-client/endpoint/endpoint.ts";
-import type { Pool } from "../../shared/rpc-client/pool.ts";
 import type { RpcRequest } from "../../shared/rpc-client/pending-request.ts";
+import type { Pool } from "../../shared/rpc-client/pool.ts";
 import { parseFirst, parseSlot } from "./parse-response.ts";
 import type { Commitment, SlotHead } from "./port.ts";
 
-/** A head that every endpoint has put lower for this long has really been set back (a local chain made anew). */
+/** After this time a head that every endpoint reports lower is believed (a local chain that was reset). */
 const ACCEPT_LOWER_MS = 60_000;
 
-/** The head at one commitment: it does not go back because another node answered. */
-export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog; commitment: Commitment }) {
-  const { pool, clock, log, commitment } = of;
+/** The head at one commitment: it does not go back because another node responded. */
+export function createHeadTracker({
+  pool,
+  clock,
+  log,
+  commitment,
+}: {
+  pool: Pool;
+  clock: Clock;
+  log: SourceLog;
+  commitment: Commitment;
+}) {
   let highest: number | undefined;
   let lowerSince: number | undefined;
 
@@ -23,7 +32,7 @@ export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog
   async function read(): Promise<SlotHead> {
     const known = highest;
     const lower: number[] = [];
-    const question: RpcRequest<number | null> = {
+    const request: RpcRequest<number | null> = {
       calls: [{ method: "getSlot", params: [{ commitment }] }],
       read: (replies) =>
         parseFirst(replies, (result) => {
@@ -36,9 +45,9 @@ export function createHeadTracker(of: { pool: Pool; clock: Clock; log: SourceLog
         }),
       conclude: () => (lower.length === 0 ? undefined : { value: null }),
     };
-    const [found] = await pool.request([question], `getSlot ${commitment}`);
+    const [found] = await pool.request([request], `getSlot ${commitment}`);
     if (found !== null && found !== undefined) {
-      // Questions may overtake one another.
+      // Responses may overtake one another.
       highest = Math.max(highest ?? 0, found);
       lowerSince = undefined;
       return { slot: highest };

@@ -1,6 +1,6 @@
 import type { BlockLink } from "./port.ts";
 
-/** Something that does not fit between a block and the one before it. */
+/** A block and the one before it that do not fit together. */
 export interface Inconsistency {
   /** Slots to read again, ascending: those on both sides, and the one that is missing between them. */
   readonly slots: readonly number[];
@@ -8,19 +8,19 @@ export interface Inconsistency {
 }
 
 /**
- * What keeps a run of blocks from being the whole chain in [fromSlot, …]: `links` ascending, the last one at or beyond
- * the end of the range. Each block must name the one before it as its parent, by slot and by hash: whatever lies between
- * them has then been skipped.
+ * Why consecutive blocks are not the whole chain in [fromSlot, …]; `links` ascending, the last one at or beyond the end
+ * of the range. Each block must name the one before it as its parent, by slot and by hash: all slots between them were
+ * then skipped.
  */
 export function findInconsistencies(links: readonly BlockLink[], fromSlot: number): Inconsistency[] {
-  const doubts: Inconsistency[] = [];
+  const inconsistencies: Inconsistency[] = [];
   let before: BlockLink | undefined;
   for (const block of links) {
-    const doubt = findInconsistency(before, block, fromSlot);
-    if (doubt !== undefined) doubts.push(doubt);
+    const inconsistency = findInconsistency(before, block, fromSlot);
+    if (inconsistency !== undefined) inconsistencies.push(inconsistency);
     before = block;
   }
-  return doubts;
+  return inconsistencies;
 }
 
 function findInconsistency(

@@ -21,19 +21,19 @@ export function parseFirst<T>(
 /** Base58 of 32 bytes. */
 const HASH = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
-/** Checks what a block says of its place; null (no block in this slot) is the fault `missing`. */
+/** Validates a block's place in the chain; null (no block in this slot) is the fault `missing`. */
 export function parseLink(result: unknown, slot: number): Outcome<BlockLink> {
   if (result === null) return { fault: { kind: "missing", message: `no block in slot ${slot}` } };
   if (!isObject(result)) return distrust(`slot ${slot}: not an object`);
   const { blockhash, previousBlockhash, parentSlot } = result;
   if (!isHash(blockhash) || !isHash(previousBlockhash)) return distrust(`slot ${slot}: hashes are malformed`);
   if (!isSlot(parentSlot)) return distrust(`slot ${slot}: no parent slot`);
-  // An answer does not name its slot: this is what tells one that belongs to an earlier question.
+  // A response does not name its slot: this detects one that belongs to an earlier request.
   if (parentSlot >= slot) return distrust(`slot ${slot}: its parent slot ${parentSlot} is not below it`);
   return { value: { slot, blockhash, previousBlockhash, parentSlot } };
 }
 
-/** Checks a full block. Transactions that only vote are left out. */
+/** Validates a full block. Votes are left out: two thirds of a block, and no trades. A malformed transaction makes the whole response untrusted. */
 export function parseBlock(result: unknown, slot: number): Outcome<SolanaBlock> {
   const link = parseLink(result, slot);
   if ("fault" in link) return link;
@@ -66,12 +66,12 @@ export function parseSlot(result: unknown, about: string): Outcome<number> {
   return isSlot(result) ? { value: result } : distrust(`${about} gave no slot`);
 }
 
-/** `count` accounts in the order asked. */
+/** `count` accounts in the order of the request. */
 export function parseAccounts(result: unknown, count: number): Outcome<AccountsAt> {
   const { value: values, context } = isObject(result) ? result : {};
   if (!isObject(context) || !isSlot(context.slot)) return distrust("accounts of no slot");
   if (!Array.isArray(values) || values.length !== count)
-    return distrust(`not the ${count} accounts asked for`);
+    return distrust(`not the ${count} requested accounts`);
   const accounts: (AccountInfo | null)[] = [];
   for (const value of values) {
     const account = value === null ? null : parseAccount(value);
@@ -86,7 +86,7 @@ function parseAccount(value: unknown): AccountInfo | undefined {
   const [text, encoding] = value.data;
   if (typeof text !== "string" || encoding !== "base64") return undefined;
   const data = Buffer.from(text, "base64");
-  // Node drops what is not base64 without a word.
+  // Node silently drops what is not base64.
   if (data.length !== Math.floor((text.replace(/=+$/, "").length * 3) / 4)) return undefined;
   return { owner: value.owner, data: new Uint8Array(data) };
 }

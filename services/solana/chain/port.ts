@@ -1,7 +1,7 @@
 /**
  * Where Solana blocks come from: live RPC endpoints, or recorded blocks behind a small RPC server of the devnet.
- * The shapes are those of getBlock with encoding "json", transactionDetails "full", maxSupportedTransactionVersion 0;
- * what no stage reads is left out. Addresses, signatures, hashes and instruction data are base58 texts.
+ * The shapes are those of getBlock with encoding "json", transactionDetails "full", maxSupportedTransactionVersion 0,
+ * without the fields that no stage reads. Addresses, signatures, hashes and instruction data are base58 texts.
  */
 export interface SolanaInstruction {
   readonly programIdIndex: number;
@@ -61,7 +61,7 @@ export interface SolanaBlock {
   readonly parentSlot: number;
   /** Unix seconds; null where the cluster did not vote on one. */
   readonly blockTime: number | null;
-  /** In the block's order; those that do nothing but vote are left out. */
+  /** In the block's order, without votes. */
   readonly transactions: readonly SolanaTransaction[];
 }
 
@@ -78,7 +78,7 @@ export interface FinalBlock {
   readonly blockhash: string;
 }
 
-/** What an index knows of its chain for good. An endpoint that contradicts it serves another chain. */
+/** Permanent facts of an index's chain. An endpoint that contradicts them serves another chain. */
 export interface ChainAnchor {
   readonly genesisHash?: string;
   /** The last final block. */
@@ -91,7 +91,7 @@ export interface Contradiction {
   readonly reason: string;
 }
 
-/** How sure the cluster is of a slot; `confirmed` can still, rarely, be taken back. */
+/** How sure the cluster is of a slot; it can still, rarely, drop a `confirmed` one. */
 export type Commitment = "confirmed" | "finalized";
 
 /** The last slot at a commitment. */
@@ -109,14 +109,14 @@ export interface AccountInfo {
 /** Accounts as they were after one slot. */
 export interface AccountsAt {
   readonly slot: number;
-  /** In the order asked. */
+  /** In the order of the request. */
   readonly accounts: readonly (AccountInfo | null)[];
 }
 
-/** Addresses that one question for accounts may name: what nodes allow. */
+/** Addresses in one request for accounts: the nodes' limit. */
 export const MAX_ACCOUNTS_PER_REQUEST = 100;
 
-/** Thrown when no endpoint could give a trustworthy answer; carries what was asked and the last cause. */
+/** No endpoint returned a trustworthy response; the message has the request and the last cause. */
 export class SolanaUpstreamError extends Error {
   override readonly name = "SolanaUpstreamError";
 }
@@ -124,22 +124,22 @@ export class SolanaUpstreamError extends Error {
 export interface SolanaSource {
   head(commitment: Commitment): Promise<SlotHead>;
   /**
-   * The produced blocks of a range of slots, ascending. A slot without a block is left out only where it is proven to
-   * have been skipped: the next block's parentSlot passes over it, and getBlocks does not list it. Each block's
-   * parentSlot is that of the block before it in the answer. Throws SolanaUpstreamError where a slot can neither be
-   * read nor proven skipped.
+   * The produced blocks of a range of slots, ascending. A slot without a block is left out only if it is proven to have
+   * been skipped: the next block names the one before it as its parent, by slot and by hash, and getBlocks of two
+   * endpoints (of one where there is no other) does not list it. Throws SolanaUpstreamError for a slot that can neither
+   * be read nor proven skipped.
    */
   blocks(range: { fromSlot: number; toSlot: number; commitment: Commitment }): Promise<SolanaBlock[]>;
-  /** A block's place in the chain; undefined where no endpoint has a block in the slot. */
+  /** A block's place in the chain; undefined if no endpoint has a block in the slot. */
   link(slot: number, commitment: Commitment): Promise<BlockLink | undefined>;
-  /** The cluster's genesis; undefined where no endpoint offers it. */
+  /** The cluster's genesis; undefined if no endpoint offers it. */
   genesisHash(): Promise<string | undefined>;
   /**
-   * What endpoints are checked against, at first use and every few seconds: one that contradicts it is set aside, and
-   * checked again. Without a genesis hash, that of the first answer counts.
+   * Checks endpoints against this anchor, at first use and every few seconds: one that contradicts it is set aside, and
+   * checked again. Without a genesis hash, that of the first response counts.
    */
   setAnchor(anchor: ChainAnchor): void;
-  /** As `anchor` was last called, with the genesis as it was found. */
+  /** The anchor as last set, with the genesis once it is known. */
   getAnchor(): ChainAnchor;
   /** Checks every endpoint now. Returns how they contradict the anchor; empty while one does not. */
   recheck(): Promise<readonly Contradiction[]>;
@@ -147,7 +147,7 @@ export interface SolanaSource {
   firstAvailableSlot(): Promise<number>;
   /** At most ACCOUNTS_AT_ONCE, all as of the last slot at the commitment. Throws RangeError for more. */
   accounts(addresses: readonly string[], commitment: Commitment): Promise<AccountsAt>;
-  /** The largest token accounts of a mint (at most 20), largest first; undefined where no endpoint answers that. */
+  /** The largest token accounts of a mint (at most 20), largest first; undefined if no endpoint serves that. */
   largestTokenAccounts(
     mint: string,
   ): Promise<readonly { readonly address: string; readonly amount: bigint }[] | undefined>;

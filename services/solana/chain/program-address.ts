@@ -10,7 +10,7 @@ const MARKER = new TextEncoder().encode("ProgramDerivedAddress");
 
 /**
  * The address that a program owns for some seeds: the first hash of seeds, bump (from 255 down), program and marker
- * that is no point of ed25519, so that nobody has its key.
+ * that is not a point of ed25519, so that no key exists for it.
  */
 export function findProgramAddress(seeds: readonly (string | Uint8Array)[], program: string): string {
   const parts = seeds.map((seed) => (typeof seed === "string" ? new TextEncoder().encode(seed) : seed));
@@ -40,7 +40,7 @@ export function metadataAddress(mint: string): string {
   );
 }
 
-/** The 32 bytes of an address; throws TypeError where the text is none. */
+/** The 32 bytes of an address; throws TypeError for any other text. */
 export function decodeAddress(address: string): Uint8Array {
   const bytes = decodeBase58(address);
   if (bytes?.length === 32) return bytes;

@@ -15,15 +15,15 @@ import {
 import type { AccountsAt, BlockLink, Commitment, SolanaBlock } from "./port.ts";
 
 /**
- * An endpoint says that there is no block, and no other has one, or none that answers: what that is worth is found out
- * by the chain around it.
+ * An endpoint reports that there is no block, and no other endpoint returns one: the surrounding chain proves or refutes
+ * it.
  */
 const MISSING_BLOCK: Pick<RpcRequest<null>, "conclude" | "maxFailures"> = {
   conclude: (refusals) => (refusals.some(({ kind }) => kind === "missing") ? { value: null } : undefined),
   maxFailures: 4,
 };
 
-/** One full block; null where an endpoint says that the slot has none, and no other has it. */
+/** One full block; null if an endpoint reports that the slot has none, and no other has it. */
 export function createBlockRequest(slot: number, commitment: Commitment): RpcRequest<SolanaBlock | null> {
   return {
     calls: [{ method: "getBlock", params: [slot, createBlockOptions("full", commitment)] }],
@@ -62,14 +62,14 @@ function createBlockOptions(transactionDetails: "full" | "none", commitment: Com
 export interface ProducedSlots {
   /** Ascending, none beyond `head`. */
   readonly slots: readonly number[];
-  /** The head of the node that answered: what it says ends there. */
+  /** Head of the node that responded: its list ends there. */
   readonly head: number;
 }
 
 /**
- * The produced slots of a range, from a node that has its beginning. Nodes say nothing of what they do not have:
- * getBlocks ends at their own head and begins at their first block without a word. The head is asked first, so that it
- * cannot have moved past the range after the slots were read.
+ * The produced slots of a range, from a node that has its beginning. Nodes do not report what they lack: getBlocks
+ * silently begins at their first block and ends at their own head. The request for the head goes first, so that the head
+ * cannot have passed the range after the slots were read.
  */
 export function createProducedSlotsRequest(
   [from, to]: readonly [number, number],
@@ -92,7 +92,7 @@ export function createProducedSlotsRequest(
         return {
           fault: {
             kind: "state",
-            message: `slots before ${first.value} are not there, ${from} was asked for`,
+            message: `the node has no slots before ${first.value}, ${from} was requested`,
           },
         };
       return { value: { slots: slots.value.filter((slot) => slot <= head.value), head: head.value } };
@@ -134,7 +134,9 @@ type LargestAccounts = readonly { readonly address: string; readonly amount: big
 /** Undefined once no endpoint offers it, or after some failures: nodes give up on mints with many accounts. */
 export function createLargestAccountsRequest(mint: string): RpcRequest<LargestAccounts | undefined> {
   return {
-    calls: [{ method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }], needsConsistencyCheck: true }],
+    calls: [
+      { method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }], needsConsistencyCheck: true },
+    ],
     read: (replies) => parseFirst(replies, parseLargestAccounts),
     conclude: () => ({ value: undefined }),
     maxFailures: 4,

@@ -2,7 +2,7 @@ import { createRangeSize } from "../../shared/rpc-client/ranges/range-size.ts";
 import { readRanges } from "../../shared/rpc-client/ranges/read-ranges.ts";
 import { type BlockLink, type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 
-/** Blocks as a source gives them, or what a reader made of them. */
+/** Blocks of a source, or of a reader that decoded them. */
 export interface ScannedBlock extends BlockLink {
   readonly transactions: readonly unknown[];
 }
@@ -32,18 +32,18 @@ export interface SlotScanOptions<B = SolanaBlock> {
 
 export interface BlockBatch<B = SolanaBlock> {
   readonly fromSlot: number;
-  /** Inclusive; every slot up to it is in `blocks` or proven to have been skipped. */
+  /** Inclusive; every slot up to it is in `blocks` or proven skipped. */
   readonly toSlot: number;
   readonly blocks: readonly B[];
 }
 
-/** Failures of one segment after which the scan gives the error to its caller; each is a long time of retries. */
+/** Failures of one range after which the scan throws; each is a long time of retries. */
 const MAX_FAILURES = 3;
 
 /**
  * The blocks of a range of any length, strictly in order and without gaps, several ranges at once. Each range's first
- * block is the child of the last one before it. Throws SolanaUpstreamError once trying again no longer helps, and where
- * a range does not continue the one before (a fork: everything up to there has been yielded), or the signal's reason.
+ * block is the child of the last one before it. Throws SolanaUpstreamError once retries are exhausted, or if a range does
+ * not continue the one before (a fork: everything up to there has been yielded), or the signal's reason.
  */
 export async function* scanBlocks<B extends ScannedBlock>(
   source: { blocks(range: { fromSlot: number; toSlot: number; commitment: Commitment }): Promise<B[]> },
@@ -82,7 +82,7 @@ export async function* scanBlocks<B extends ScannedBlock>(
   let last: B | undefined;
   for await (const { from, to, value } of ranges) {
     let blocks = value;
-    // Read at another moment than the range before it: once more, now that that one is known.
+    // The range before it was read at another moment: read this one again, now that that one is known.
     if (!isContinuation(last, blocks)) blocks = await readRange(from, to);
     if (!isContinuation(last, blocks)) {
       const { slot, parentSlot } = blocks[0] as B;

@@ -15,11 +15,11 @@ import {
 
 export interface SolanaSourceConfig {
   /**
-   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them are used as wake-up
-   * for new slots only: an endpoint's websocket is not guessed from its http URL.
+   * http(s):// URLs in order of preference; the first is the primary. ws(s):// URLs among them only wake the ingest for
+   * new slots: an endpoint's websocket is not guessed from its http URL.
    */
   readonly urls: readonly string[];
-  /** Of the cluster; unset = that of the endpoint which answers first, and the others have to agree. */
+  /** Of the cluster; unset = that of the endpoint which responds first, and the others have to agree. */
   readonly genesisHash?: string;
   readonly log?: SourceLog;
   /** Metrics hook; must not throw. */
@@ -28,26 +28,26 @@ export interface SolanaSourceConfig {
 }
 
 /**
- * Live JSON-RPC endpoints of a Solana cluster behind the SolanaSource port. Does no I/O before the first question.
+ * Live JSON-RPC endpoints of a Solana cluster behind the SolanaSource port. Does no I/O before the first request.
  * Throws TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
  */
 export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
   const { log = () => {}, onEvent = () => {}, options = {}, genesisHash } = config;
-  const keeper = new AnchorVerifier(genesisHash === undefined ? {} : { genesisHash });
+  const verifier = new AnchorVerifier(genesisHash === undefined ? {} : { genesisHash });
   const rpc = createRpcClient({
     name: "solana",
     fields: { chain: "solana" },
     urls: config.urls,
     createError: (message) => new SolanaUpstreamError(message),
     classify: classifySolanaError,
-    identityCheck: keeper.check,
-    consistencyCheck: keeper.proof,
+    identityCheck: verifier.identityCheck,
+    consistencyCheck: verifier.consistencyCheck,
     optionalMethods: [LARGEST_ACCOUNTS],
     subscribe: { method: "slotSubscribe", params: [] },
     notification: "slotNotification",
     log,
     onEvent(event) {
-      // What an endpoint of another cluster said of its head counts no more.
+      // Heads that an endpoint of another cluster reported are void.
       if (event.kind === "aside") for (const head of Object.values(heads)) head.reset();
       onEvent(event);
     },
@@ -81,11 +81,11 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
       const [found] = await pool.request([createGenesisRequest()], "getGenesisHash");
       return found;
     },
-    setAnchor: (anchor) => keeper.set(anchor),
-    getAnchor: () => keeper.anchor,
+    setAnchor: (anchor) => verifier.set(anchor),
+    getAnchor: () => verifier.anchor,
     async recheck() {
       await rpc.recheck();
-      // An endpoint that has just been found out may have told its head once more.
+      // An endpoint that was just set aside may have reported its head once more.
       for (const head of Object.values(heads)) head.reset();
       return rpc.contradictions();
     },
@@ -100,7 +100,7 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     async accounts(addresses, commitment) {
       if (addresses.length > MAX_ACCOUNTS_PER_REQUEST)
         throw new RangeError(
-          `Cannot ask for ${addresses.length} accounts at once: ${MAX_ACCOUNTS_PER_REQUEST} at most`,
+          `Cannot request ${addresses.length} accounts at once: ${MAX_ACCOUNTS_PER_REQUEST} at most`,
         );
       const about = `getMultipleAccounts of ${addresses.length} from ${addresses[0] ?? "none"}`;
       const [found] = await pool.request([createAccountsRequest(addresses, commitment)], about);

@@ -2,7 +2,7 @@ import type { SolanaTransaction } from "./port.ts";
 
 const VOTE_PROGRAM = "Vote111111111111111111111111111111111111111";
 
-/** A transaction whose only instruction is a validator's vote: most of a block's, and none of anyone's trades. */
+/** A transaction whose only instruction is a validator's vote: most of a block's, and never a trade. */
 export function isVoteTransaction(value: unknown): boolean {
   const message = (value as Partial<SolanaTransaction> | null)?.transaction?.message;
   const instructions = message?.instructions;
@@ -11,8 +11,8 @@ export function isVoteTransaction(value: unknown): boolean {
 }
 
 /**
- * What is wrong with a transaction's shape, or undefined: every index within its accounts, amounts as decimal texts,
- * balances for every account. Decoders read without looking again.
+ * What is malformed in a transaction, or undefined: every index must lie within its accounts, amounts must be decimal
+ * texts, every account needs balances. Decoders do not check again.
  */
 export function findMalformedTransaction(value: unknown): string | undefined {
   if (!isRecord(value) || !isRecord(value.transaction)) return "not a transaction";

@@ -19,7 +19,7 @@ import { findTransferFees } from "./transfer-fees.ts";
 export interface DecodedTransactions {
   /** Those with rows, balances or disagreements, in the order of the block. */
   readonly transactions: readonly DecodedTransaction[];
-  /** Transactions that no node should have sent: their rows are missing. */
+  /** Transactions that could not be decoded: their rows are missing. */
   readonly broken: readonly { readonly signature: string | null; readonly reason: string }[];
 }
 

@@ -22,30 +22,30 @@ const { call } = fc.letrec<{ call: Call }>((tie) => ({
 const calls = fc.array(call, { maxLength: 5 });
 
 /** The order of execution, by definition: a call, then what is inside it. */
-function inOrder(of: readonly Call[], depth = 1): { depth: number; size: number }[] {
-  return of.flatMap(({ inside }) => {
+function inOrder(calls: readonly Call[], depth = 1): { depth: number; size: number }[] {
+  return calls.flatMap(({ inside }) => {
     const within = inOrder(inside, depth + 1);
     return [{ depth, size: within.length }, ...within];
   });
 }
 
-function make(of: readonly Call[], withoutHeights = false): SolanaTransaction {
+function make(calls: readonly Call[], withoutHeights = false): SolanaTransaction {
   const made = new HandMade();
   let number = 0;
   const put = (call: Call): void => {
     const data = [number >> 8, number++ & 255];
     made.call("program", { accounts: [], data }, () => call.inside.forEach(put));
   };
-  of.forEach(put);
+  calls.forEach(put);
   return made.build({ withoutHeights });
 }
 
 describe("flatten", () => {
   it("lists calls in the order of execution, with what each called behind it", () => {
     fc.assert(
-      fc.property(calls, (of) => {
-        const transaction = make(of);
-        const expected = inOrder(of);
+      fc.property(calls, (calls) => {
+        const transaction = make(calls);
+        const expected = inOrder(calls);
         const flat = flatten(transaction);
         expect(flat.stackHeights).to.deep.equal(expected.map(({ depth }) => depth));
         expect(flat.instructions).to.have.length(expected.length);
@@ -62,11 +62,11 @@ describe("flatten", () => {
 
   it("without depths lists the same, and gives a top-level instruction all its calls", () => {
     fc.assert(
-      fc.property(calls, (of) => {
-        const flat = flatten(make(of, true));
-        const expected = inOrder(of);
+      fc.property(calls, (calls) => {
+        const flat = flatten(make(calls, true));
+        const expected = inOrder(calls);
         expect(flat.instructions.map(({ data }) => data)).to.deep.equal(
-          flatten(make(of)).instructions.map(({ data }) => data),
+          flatten(make(calls)).instructions.map(({ data }) => data),
         );
         expected.forEach(({ depth, size }, at) => {
           expect(flat.stackHeights[at]).to.equal(depth === 1 ? 1 : 0);

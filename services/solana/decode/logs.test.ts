@@ -14,8 +14,8 @@ function made(): HandMade {
     .call("c", { accounts: [], data: [] }, (c) => c.log([3], "Program log: ray_log: "));
 }
 
-function read(lines: readonly string[], of = made()) {
-  const transaction = of.build();
+function read(lines: readonly string[], handMade = made()) {
+  const transaction = handMade.build();
   const { accountKeys } = transaction.transaction.message;
   const flat = flatten(transaction);
   const programs = flat.instructions.map(({ programIdIndex }) => accountKeys[programIdIndex] as string);
@@ -26,8 +26,8 @@ function read(lines: readonly string[], of = made()) {
   ]);
 }
 
-function linesOf(of: HandMade): readonly string[] {
-  return of.build().meta?.logMessages ?? [];
+function linesOf(made: HandMade): readonly string[] {
+  return made.build().meta?.logMessages ?? [];
 }
 
 describe("readLogs", () => {
@@ -51,10 +51,10 @@ describe("readLogs", () => {
   });
 
   it("passes over instructions that log nothing: precompiles", () => {
-    const of = new HandMade()
+    const handMade = new HandMade()
       .call("precompile", { accounts: [], data: [] })
       .call("c", { accounts: [], data: [] }, (c) => c.log([3]));
-    expect(read(linesOf(of).slice(2), of)).to.deep.equal([[1, "log", "Aw=="]]);
+    expect(read(linesOf(handMade).slice(2), handMade)).to.deep.equal([[1, "log", "Aw=="]]);
   });
 
   it("takes what is left of a log that was cut", () => {

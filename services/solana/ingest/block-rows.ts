@@ -11,12 +11,12 @@ import {
 } from "../store/collections.ts";
 import { computeValueUsd, toTokenRows } from "../store/token-sides.ts";
 
-/** A trade that stands in a token's candles. */
+/** A trade that counts in a token's candles. */
 export interface TokenCandleTrade extends CandleTrade {
   readonly mint: string;
 }
 
-/** All rows of one block, and what its trades add to candles, in order. */
+/** All rows of one block, and the trades that count in candles, in order. */
 export interface BlockRows {
   readonly tokenRows: TokenTransactionRow[];
   readonly poolRows: PoolTransactionRow[];
@@ -31,17 +31,17 @@ interface BlockPosition {
 }
 
 /**
- * The rows of a block's transactions, in their order, at the prices of the book, which its trades change.
- * A trade is worth what PriceBook.take says; a token added to or removed from a pool its amount at the book's price.
+ * The rows of a block's transactions, in order, at the current prices, which its trades change. PriceTracker.applyTrade
+ * values a trade; a token added to or removed from a pool has the value of its amount at its current price.
  */
 export function buildBlockRows(
   transactions: readonly DecodedTransaction[],
-  of: BlockPosition & { readonly book: PriceTracker },
+  context: BlockPosition & { readonly book: PriceTracker },
 ): BlockRows {
   const rows: BlockRows = { tokenRows: [], poolRows: [], supplyRows: [], candleTrades: [] };
   for (const { signature, events } of transactions) {
     for (const event of events) {
-      const within = { ...of, signature };
+      const within = { ...context, signature };
       if (event.kind === "trade") addTrade(rows, event, within);
       else if ("pool" in event) addLiquidity(rows, event, within);
       else addSupply(rows, event, within);
@@ -52,12 +52,12 @@ export function buildBlockRows(
 
 type TransactionContext = BlockPosition & { readonly book: PriceTracker; readonly signature: string };
 
-function addTrade(rows: BlockRows, trade: Trade, of: TransactionContext): void {
+function addTrade(rows: BlockRows, trade: Trade, context: TransactionContext): void {
   const { tokenIn, tokenOut, pool } = trade;
-  const { slot, time } = of;
+  const { slot, time } = context;
   const amountIn = toWhole(trade.amountIn, trade.decimalsIn);
   const amountOut = toWhole(trade.amountOut, trade.decimalsOut);
-  const value = of.book.applyTrade({
+  const value = context.book.applyTrade({
     pool,
     tokenIn,
     amountIn,
@@ -71,7 +71,7 @@ function addTrade(rows: BlockRows, trade: Trade, of: TransactionContext): void {
   });
   const { valueUsd, priceInUsd, priceOutUsd } = value;
   const row: PoolTransactionRow = {
-    ...buildRowBase(trade, of),
+    ...buildRowBase(trade, context),
     pool,
     kind: POOL_TX_TYPES.indexOf("trade"),
     tokenIn,
@@ -93,17 +93,17 @@ function addTrade(rows: BlockRows, trade: Trade, of: TransactionContext): void {
   }
 }
 
-function addLiquidity(rows: BlockRows, change: LiquidityChange, of: TransactionContext): void {
+function addLiquidity(rows: BlockRows, change: LiquidityChange, context: TransactionContext): void {
   const { pool, tokenA: tokenIn, tokenB: tokenOut } = change;
   const amountIn = toWhole(change.amountA, change.decimalsA);
   const amountOut = toWhole(change.amountB, change.decimalsB);
-  const priceInUsd = of.book.usd(tokenIn, of.time);
-  const priceOutUsd = of.book.usd(tokenOut, of.time);
-  // Nothing of a token is worth nothing, whatever it costs.
+  const priceInUsd = context.book.usd(tokenIn, context.time);
+  const priceOutUsd = context.book.usd(tokenOut, context.time);
+  // An amount of 0 has the value 0, even without a price.
   const valueIn = amountIn === 0 ? 0 : computeValueUsd(amountIn, priceInUsd);
   const valueOut = amountOut === 0 ? 0 : computeValueUsd(amountOut, priceOutUsd);
   const row: PoolTransactionRow = {
-    ...buildRowBase(change, of),
+    ...buildRowBase(change, context),
     pool,
     kind: POOL_TX_TYPES.indexOf(change.kind),
     tokenIn,
@@ -119,10 +119,10 @@ function addLiquidity(rows: BlockRows, change: LiquidityChange, of: TransactionC
   rows.tokenRows.push(...toTokenRows(row));
 }
 
-function addSupply(rows: BlockRows, change: SupplyChange, of: TransactionContext): void {
+function addSupply(rows: BlockRows, change: SupplyChange, context: TransactionContext): void {
   const { mint, instructionIndex, leg, accountCount, authority, amount, decimals } = change;
   const isMint = change.kind === "mint";
-  const { slot, time, signature } = of;
+  const { slot, time, signature } = context;
   rows.supplyRows.push({
     mint,
     slot,

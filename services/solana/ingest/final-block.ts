@@ -3,7 +3,7 @@ import type { ChainAnchor } from "../chain/port.ts";
 import { blocks, type CheckpointRow, type FinalBlockRow, finalBlocks } from "../store/collections.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 
-/** The last final block of the index; of a store from before it was kept, what the checkpoint says. */
+/** The last final block of the index; from the checkpoint in a store that is older than this collection. */
 export async function readFinalBlock(store: Store, checkpoint: CheckpointRow): Promise<FinalBlockRow> {
   const stored = await store.get(finalBlocks, { chainId: CHAIN_ID });
   if (stored !== undefined) return stored;
@@ -21,7 +21,7 @@ export function toAnchor({ slot, blockhash, genesisHash }: FinalBlockRow): Chain
   return { final: { slot, blockhash }, ...(genesisHash !== null && { genesisHash }) };
 }
 
-/** What the stored index knows of its cluster for good; nothing before the first index. */
+/** Permanent facts of the indexed cluster; none before anything is indexed. */
 export async function readAnchor(store: Store): Promise<ChainAnchor> {
   const checkpoint = await getCheckpoint(store);
   return checkpoint === undefined ? {} : toAnchor(await readFinalBlock(store, checkpoint));

@@ -3,7 +3,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import type { SolanaSource } from "../chain/port.ts";
 import { type BlockRow, blocks, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
 import type { DecodedBlock } from "./read/decoded-block.ts";
-import { contradicted, Standstill } from "./standstill.ts";
+import { requireAgreement } from "./stalls.ts";
 
 /**
  * Throws ReorgDetected unless each block is the child of the one before it, and the first one of the checkpoint. Every
@@ -37,7 +37,7 @@ function checkFollows(
 
 /**
  * The last indexed slot whose block the cluster still has, at or above the last final one; the slot before the first
- * indexed one where none is indexed. Throws Standstill where all endpoints contradict the final block, and Error where
+ * indexed one where none is indexed. Throws IngestStalled where all endpoints contradict the final block, and Error where
  * they do not say enough to know.
  */
 export async function findCommonSlot(
@@ -52,8 +52,7 @@ export async function findCommonSlot(
     const link = await source.link(slot, "confirmed");
     if (link?.blockhash === blockhash) return slot;
   }
-  const contradictions = await source.recheck();
-  if (contradictions.length > 0) throw new Standstill(contradicted(contradictions));
+  await requireAgreement(source);
   if (checkpoint.slot < checkpoint.fromSlot) return checkpoint.slot;
   throw new Error(
     `No endpoint shows where the chain leaves the indexed slots ${final.slot} to ${checkpoint.slot}, of which the first is final.`,

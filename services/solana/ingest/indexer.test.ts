@@ -50,14 +50,14 @@ const guard = () => [];
 
 async function index(
   store: Store,
-  of: { indexer: Indexer; blocks: readonly TimedBlock[]; from: CheckpointRow; finalizedSlot?: number },
+  run: { indexer: Indexer; blocks: readonly TimedBlock[]; from: CheckpointRow; finalizedSlot?: number },
 ): Promise<CheckpointRow> {
-  const { indexer, blocks, from } = of;
+  const { indexer, blocks, from } = run;
   const last = blocks[blocks.length - 1];
   if (last === undefined) return from;
   const batch = await indexer.apply(blocks);
   const { slot, blockhash, time } = last;
-  const finalizedSlot = of.finalizedSlot ?? from.finalizedSlot;
+  const finalizedSlot = run.finalizedSlot ?? from.finalizedSlot;
   const checkpoint = { ...from, slot, blockhash, time, headSlot: slot, finalizedSlot };
   const rows = blocks.map(({ transactions: _, ...block }) => block);
   const final = { chainId: 0, slot: finalizedSlot, blockhash: "", genesisHash: null };

@@ -10,7 +10,7 @@ import { TokenState } from "./state/token-state.ts";
 import { TraderState } from "./state/trader-state.ts";
 import type { TimedBlock } from "./timed-block.ts";
 
-/** Everything that a batch of blocks changes in the store. */
+/** All store changes of a batch of blocks. */
 export interface IndexedBatch {
   readonly tokenRows: readonly TokenTransactionRow[];
   readonly poolRows: readonly PoolTransactionRow[];
@@ -19,8 +19,8 @@ export interface IndexedBatch {
 }
 
 /**
- * Turns blocks, strictly in order, into rows and documents. What it knows besides the blocks comes from the store and
- * goes back there with every batch, so that another indexer can go on from any checkpoint.
+ * Turns blocks, strictly in order, into rows and documents. All its state comes from the store and returns there with
+ * every batch, so that another indexer can continue from any checkpoint.
  */
 export class Indexer {
   readonly #prices: PriceState;
@@ -37,7 +37,7 @@ export class Indexer {
     this.tokens = new TokenState(store);
   }
 
-  /** Must be written before the next call; after a write that failed, `clear` comes first. */
+  /** Write the result before the next call; after a failed write, call `clear` first. */
   async apply(blocks: readonly TimedBlock[]): Promise<IndexedBatch> {
     await this.#load(blocks);
     const tokenRows: TokenTransactionRow[] = [];
@@ -70,19 +70,21 @@ export class Indexer {
     };
   }
 
-  /** Takes in the largest accounts of a token as of the last block that was applied. To be written with the next batch. */
-  async addHolders(of: {
+  /** Adds the largest accounts of a token as of the last applied block. Written with the next batch. */
+  async addHolders(snapshot: {
     mint: string;
     slot: number;
     holdings: readonly TokenAccountBalance[];
   }): Promise<void> {
-    await this.tokens.markHolders(of.mint, of.slot);
-    for (const change of await this.#holders.put(of.mint, of.holdings)) this.tokens.countHolders(change);
+    await this.tokens.markHolders(snapshot.mint, snapshot.slot);
+    for (const change of await this.#holders.put(snapshot.mint, snapshot.holdings))
+      this.tokens.countHolders(change);
   }
 
-  /** Forgets what it knows of the store, which was changed by others or not at all. */
+  /** Drops its state: others changed the store, or a write failed. */
   clear(): void {
-    for (const book of [this.#prices, this.#candles, this.#holders, this.#traders, this.tokens]) book.clear();
+    for (const state of [this.#prices, this.#candles, this.#holders, this.#traders, this.tokens])
+      state.clear();
   }
 
   async #load(blocks: readonly TimedBlock[]): Promise<void> {

@@ -28,16 +28,16 @@ import type { Change } from "./state/document-cache.ts";
 const DOCUMENTS = { candles, holderAccounts, holders, prices, tokenFragments, tokens, traders };
 type DocumentName = keyof typeof DOCUMENTS;
 
-/** What a batch of slots changes. */
+/** Changes of a batch of slots. */
 export interface BatchChanges {
-  /** Lists that it added rows to: mints and pools. */
+  /** Lists with new rows, by mint or pool. */
   readonly tokenRows: Iterable<string>;
   readonly poolRows: Iterable<string>;
   readonly supplyRows: Iterable<string>;
   readonly documents: { readonly [N in DocumentName]?: readonly Change<RowOf<(typeof DOCUMENTS)[N]>>[] };
 }
 
-/** As it is stored: keys and documents, so that undoing twice is undoing once. */
+/** Stored form: keys and documents, so that undoing is idempotent. */
 interface Undo {
   readonly tokenRows: readonly string[];
   readonly poolRows: readonly string[];
@@ -47,7 +47,7 @@ interface Undo {
   >;
 }
 
-/** How to take slots back, to be stored before anything of the batch is. */
+/** The undo row of a batch, stored before the batch itself. */
 export function toJournalRow(
   changes: BatchChanges,
   slots: { readonly fromSlot: number; readonly toSlot: number },
@@ -68,8 +68,8 @@ export function toJournalRow(
 }
 
 /**
- * The steps that take back every journalled batch from `fromSlot` on, the last first, and then its journal row. Batches
- * are taken back whole: the caller goes on from where the first of them began.
+ * The steps that undo every journalled batch from `fromSlot` on, the last first, each followed by the removal of its
+ * journal row. Batches are undone whole: the caller continues where the first of them began.
  */
 export async function buildUndoSteps(store: Store, fromSlot: number): Promise<WriteStep[]> {
   const rows = await store.find(journal, {

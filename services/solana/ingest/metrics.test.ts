@@ -16,9 +16,9 @@ const batch: IndexedBatch = {
 
 function block(
   slot: number,
-  of: { parentSlot?: number; reasons?: readonly string[]; broken?: number } = {},
+  options: { parentSlot?: number; reasons?: readonly string[]; broken?: number } = {},
 ): DecodedBlock {
-  const disagreements = (of.reasons ?? []).map(
+  const disagreements = (options.reasons ?? []).map(
     (reason): Disagreement => ({ instructionIndex: 2, program: "orca-whirlpool", reason }),
   );
   const transaction: DecodedTransaction = {
@@ -26,10 +26,19 @@ function block(
     disagreements,
   };
   return {
-    ...{ slot, blockhash: "h", previousBlockhash: "g", parentSlot: of.parentSlot ?? slot - 1, blockTime: 5 },
+    ...{
+      slot,
+      blockhash: "h",
+      previousBlockhash: "g",
+      parentSlot: options.parentSlot ?? slot - 1,
+      blockTime: 5,
+    },
     transactions: [transaction],
     transactionCount: 40,
-    broken: Array.from({ length: of.broken ?? 0 }, (_, i) => ({ signature: `b${i}`, reason: "cut off" })),
+    broken: Array.from({ length: options.broken ?? 0 }, (_, i) => ({
+      signature: `b${i}`,
+      reason: "cut off",
+    })),
     changedMetadata: [],
   };
 }
@@ -62,7 +71,7 @@ describe("metrics of the Solana ingest", () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it("count and log with its signature what could not be decoded, and what tells two things", async () => {
+  it("count, and log with the signature, transactions that could not be decoded or whose event disagrees", async () => {
     const { value, lines, text } = await tell(
       block(101, { reasons: ["event tells 5, the pool moved 6"], broken: 1 }),
     );
@@ -71,7 +80,7 @@ describe("metrics of the Solana ingest", () => {
     expect(lines).to.deep.equal([
       { message: "a transaction could not be decoded", slot: 101, signature: "b0", reason: "cut off" },
       {
-        ...{ message: "a transaction tells two things", slot: 101, signature: "s101" },
+        ...{ message: "a transaction's event disagrees with its transfers", slot: 101, signature: "s101" },
         ...{ program: "orca-whirlpool", instructionIndex: 2, reason: "event tells 5, the pool moved 6" },
       },
     ]);

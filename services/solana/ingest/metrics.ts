@@ -13,7 +13,7 @@ export interface SolanaIngestMetrics extends SyncHooks {
   onHead(slot: number): void;
 }
 
-/** What the ingest tells of the cluster's blocks, and its log of what could not be decoded or is told twice, differently. */
+/** Metrics of the cluster's blocks; logs transactions that could not be decoded or whose events disagree. */
 export function solanaMetrics(
   metrics: IngestMetrics,
   log: (message: string, fields: Record<string, unknown>) => void,
@@ -29,22 +29,22 @@ export function solanaMetrics(
   const failures = counter("solana_decode_failures_total", "Transactions that could not be decoded");
   const disagreements = counter(
     "solana_disagreements_total",
-    "Instructions whose amounts are not what the exchange's own event tells, or that gave no row, by program",
+    "Instructions whose amounts disagree with the exchange's own event, or that gave no row, by program",
     ["program"],
   );
   const dropped = counter(
     "solana_forks_total",
-    "Times that blocks were dropped by the cluster and taken back",
+    "Forks: times that indexed blocks were dropped by the cluster and rolled back",
   );
   const lag = new Gauge({
     name: "solana_lag_slots",
-    help: "The confirmed head as last seen less the slot that the store stands on",
+    help: "Slots between the confirmed head as last seen and the last indexed one",
     registers,
   });
   let head = 0;
-  let stands: number | undefined;
+  let indexedSlot: number | undefined;
   const showLag = () => {
-    if (stands !== undefined) lag.set(Math.max(0, head - stands));
+    if (indexedSlot !== undefined) lag.set(Math.max(0, head - indexedSlot));
   };
   return {
     onEvent: gauges.onEvent,
@@ -55,7 +55,7 @@ export function solanaMetrics(
     },
     afterRollback: () => dropped.inc(),
     async afterBatch({ blocks: written, batch, checkpoint }) {
-      stands = checkpoint.slot;
+      indexedSlot = checkpoint.slot;
       const events = batch.tokenRows.length;
       gauges.setIndexedBlock({ number: checkpoint.slot, time: checkpoint.time, events });
       showLag();
@@ -72,7 +72,9 @@ export function solanaMetrics(
       }
       for (const { message, ...fields } of lines.slice(0, MAX_LINES)) log(message, fields);
       if (lines.length > MAX_LINES)
-        log("more transactions of the same batch are told wrongly", { count: lines.length - MAX_LINES });
+        log("more transactions of the same batch disagree or could not be decoded", {
+          count: lines.length - MAX_LINES,
+        });
     },
   };
 }
@@ -95,7 +97,7 @@ function listDisagreements(blocks: readonly DecodedBlock[]): LogLine[] {
   return blocks.flatMap(({ slot, transactions }) =>
     transactions.flatMap(({ signature, disagreements }) =>
       disagreements.map(({ program, reason, instructionIndex }) => ({
-        message: "a transaction tells two things",
+        message: "a transaction's event disagrees with its transfers",
         slot,
         signature,
         program,

@@ -36,8 +36,8 @@ function tokenRow(mint: string, slot: number, i: number) {
   return { ...place(slot, i), mint, txType: 0, dex: 0, pool: "p", amount: 1, valueUsd: null, priceUsd: null };
 }
 
-function segment(number: number, of: { firstSlot: number; lastSlot: number }): SegmentRow {
-  const { firstSlot, lastSlot } = of;
+function segment(number: number, slots: { firstSlot: number; lastSlot: number }): SegmentRow {
+  const { firstSlot, lastSlot } = slots;
   return {
     ...{ list: "token A", number, firstSlot, lastSlot, rows: 10, mints: [], counts: [] },
     ...{ firstTime: timeOf(firstSlot), lastTime: timeOf(lastSlot) },

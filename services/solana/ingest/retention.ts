@@ -21,36 +21,36 @@ import {
 import { firstSlotFrom } from "../store/queries.ts";
 import type { SyncHooks, WrittenBatch } from "./sync.ts";
 
-/** A new pass begins when so much more has become too old. */
+/** A new pass begins once another hour of rows has expired. */
 const PASS_SECONDS = 3_600;
-/** Who signed last so long ago is in no count of a last day. */
+/** Traders whose last signature is older than this are in no 24-hour count. */
 const TRADER_SECONDS = 2 * 86_400;
-/** Rows removed in one write, so that none of them keeps blocks waiting. */
+/** Rows removed in one write: small enough not to delay blocks. */
 const ROWS_AT_ONCE = 2_000;
-/** What the work may take between two batches. */
+/** Time budget between two batches. */
 const BUDGET_MS = 40;
 
 export interface RetentionDeps {
   readonly store: Store;
   readonly guard: Guard;
-  /** Rows of lists are kept for so long; 0 = for ever. */
+  /** Retention of rows of lists; 0 = for ever. */
   readonly rowSeconds: number;
   /** Default 40; Infinity for a whole pass at once. */
   readonly budgetMs?: number;
 }
 
-/** A pass through all lists, one piece after another. */
+/** A pass through all lists, in small steps. */
 interface Pass {
-  /** Rows of slots before it go, and traders whose last time lies before. */
+  /** Removes rows of earlier slots, and traders whose last time is earlier. */
   readonly rowsFrom: number;
   readonly tradersFrom: number;
   readonly steps: AsyncGenerator<void, void, undefined>;
 }
 
 /**
- * Removes rows of lists that are older than they are kept, between batches and in small pieces. Rows have no index by
- * time, which every row would pay for: a pass goes from list to list by their key, whose first row tells whether any is
- * too old. The checkpoint says from which slot on rows are there before the first of them goes.
+ * Removes expired rows of lists, between batches and in small steps. Rows have no index by time, which every insert would
+ * pay for: a pass goes from list to list by their key, and the first row of each shows whether any is expired. The
+ * checkpoint announces the first retained slot before any row is removed.
  */
 export class Retention implements SyncHooks {
   readonly #deps: RetentionDeps;
@@ -63,7 +63,7 @@ export class Retention implements SyncHooks {
     this.#deps = deps;
   }
 
-  /** From where on rows are kept, to be written with the next checkpoint. */
+  /** The first retained slot and time, written with the next checkpoint. */
   checkpointFields(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">> {
     return this.#rowsFrom ?? {};
   }
@@ -72,7 +72,7 @@ export class Retention implements SyncHooks {
     const { budgetMs = BUDGET_MS } = this.#deps;
     if (this.#pass === undefined) await this.#begin(checkpoint);
     const pass = this.#pass;
-    // Services must know what is gone before it goes.
+    // Services must see the new bound before rows are removed.
     if (pass === undefined || checkpoint.rowsFromSlot < pass.rowsFrom) return;
     const until = performance.now() + budgetMs;
     do {
@@ -106,7 +106,7 @@ interface Bounds {
   readonly tradersFrom: number;
 }
 
-/** Yields after every write and every list that was looked at. */
+/** Yields after every write and every list. */
 async function* removeOldRows(
   deps: Pick<RetentionDeps, "store" | "guard" | "rowSeconds">,
   bounds: Bounds,
@@ -126,7 +126,7 @@ interface RowLists {
   readonly rows: Collection;
   /** First field of the key. */
   readonly list: string;
-  /** What their segments' lists begin with, where they have some. */
+  /** Prefix of their segments' lists, if they have segments. */
   readonly listPrefix: "token" | "pool" | undefined;
 }
 
@@ -163,7 +163,7 @@ async function* removeRowsOfLists(
   }
 }
 
-/** The first row of every list, in the order of lists. Rows may be removed meanwhile. */
+/** The first row of every list, in the order of lists; tolerates concurrent removals. */
 async function* firstRows(
   store: Store,
   { rows, list }: Pick<RowLists, "rows" | "list">,
@@ -181,7 +181,7 @@ async function* firstRows(
   }
 }
 
-/** A list's last segment stays, that the next one may have its number from it. */
+/** A list's last segment stays: the next one continues its number. */
 async function removeOldSegments(store: Store, list: string, rowsFromSlot: number): Promise<WriteStep[]> {
   const [last] = await store.find(segments, {
     filter: { list },

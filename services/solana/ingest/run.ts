@@ -1,5 +1,5 @@
+import { type IndexAttempt, indexUntilAborted } from "../../shared/index/index-until-aborted.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
-import { retryUntilAborted } from "../../shared/ingest/run-ingest.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
@@ -7,7 +7,7 @@ import type { SolanaSource } from "../chain/port.ts";
 import type { BlockReader } from "./read/decoded-block.ts";
 import { Retention } from "./retention.ts";
 import { SegmentBuilder } from "./segments/segment-builder.ts";
-import { StandstillWatch } from "./standstill.ts";
+import { requireAgreement } from "./stalls.ts";
 import { anchorSource, openCheckpoint } from "./start-slot.ts";
 import { SolanaSync, type SyncHooks } from "./sync.ts";
 import { HolderReader } from "./tokens/holder-reader.ts";
@@ -25,39 +25,29 @@ export interface RunOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
-  /** Told of every batch; what counts them, for example. */
+  /** Called for each batch too: metrics. */
   readonly watchers?: readonly SyncHooks[];
   readonly onHead?: (slot: number) => void;
-  /** Says what is done; absent in tests. */
+  /** Shows the progress; absent in tests. */
   readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
-  /** Milliseconds between two checks of endpoints of which none is of use; default 5,000. */
-  readonly checkAgainMs?: number;
+  /** See StallOptions.retryMs. */
+  readonly stallRetryMs?: number;
 }
 
-/**
- * Indexes the cluster until the signal: backfill, then the head. Any failure (no endpoint answers, the store is down) is
- * logged and tried again from the checkpoint. Where every endpoint contradicts the index, it waits for one that does not.
- */
+/** Indexes the cluster until the signal, as indexUntilAborted: a backfill, then the head. */
 export async function runSolana(options: RunOptions): Promise<void> {
-  const { signal, log, checkAgainMs, reporter } = options;
-  const onFailure = (error: unknown) => reporter?.reportFailure(error);
-  const standstill = new StandstillWatch({ log, signal, onFailure, checkAgainMs });
-  const isFatal = () => false;
-  await retryUntilAborted(signal, { log, isFatal, onFailure }, () =>
-    standstill.run(() => indexOnce(options, standstill)),
-  );
+  await indexUntilAborted(options, (attempt) => indexOnce(options, attempt));
 }
 
-async function indexOnce(options: RunOptions, standstill: StandstillWatch): Promise<void> {
-  const { store, source, reader, startSlot, log, guard, onHead } = options;
+async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAttempt): Promise<void> {
+  const { store, source, reader, startSlot, guard, onHead } = options;
   await anchorSource(store, source);
-  await standstill.untilAgreed(source);
+  await stalls.waitUntil(() => requireAgreement(source));
   const checkpoint = await openCheckpoint(store, { source, reader, startSlot });
-  const report = options.reporter?.report ?? (() => {});
   report({ stage: "plan", scans: [], backfill: { from: checkpoint.fromSlot, at: checkpoint.slot } });
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const warn = (message: string, fields: Record<string, unknown>) => log.warn(fields, message);
+  const warn = (message: string, fields: Record<string, unknown>) => log("warn", message, fields);
   const tokens = new TokenReader({ store, source, log: warn });
   const holders = new HolderReader({ store, source, log: warn });
   const sync = await SolanaSync.open(
@@ -74,19 +64,19 @@ async function indexOnce(options: RunOptions, standstill: StandstillWatch): Prom
         new Retention({ store, guard, rowSeconds: options.rawDays * DAY_SECONDS }),
         ...(options.watchers ?? []),
       ],
-      log: (level, message, fields) => log[level](fields ?? {}, message),
+      log,
       report,
       ...(onHead && { onHead }),
     },
     checkpoint,
   );
-  standstill.over();
-  log.info({ slot: sync.checkpoint.slot, head: checkpoint.headSlot }, "indexing");
-  const beside = Promise.all([tokens.run(signal), holders.run(signal)]);
+  stalls.resolve();
+  log("info", "indexing", { slot: sync.checkpoint.slot, head: checkpoint.headSlot });
+  const background = Promise.all([tokens.run(signal), holders.run(signal)]);
   try {
     await sync.run();
   } finally {
     stop.abort();
-    await beside;
+    await background;
   }
 }

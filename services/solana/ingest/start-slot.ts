@@ -4,7 +4,7 @@ import { type CheckpointRow, checkpoints, finalBlocks } from "../store/collectio
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 import { readAnchor } from "./final-block.ts";
 import type { BlockReader, DecodedBlock } from "./read/decoded-block.ts";
-import { Standstill, slotsGone } from "./standstill.ts";
+import { slotsPruned } from "./stalls.ts";
 
 /** A day of mainnet is a terabyte of blocks: an hour is indexed within some twenty minutes. */
 const DEFAULT_DEPTH_SECONDS = 3_600;
@@ -23,7 +23,7 @@ interface CheckpointOptions {
   readonly startSlot: number | undefined;
 }
 
-/** Anchors the source to what is stored, or on a first run to the cluster of the endpoint that answers first. */
+/** Anchors the source to the stored index, or on a first run to the cluster of the endpoint that responds first. */
 export async function anchorSource(
   store: Store,
   source: Pick<SolanaSource, "setAnchor" | "getAnchor" | "genesisHash">,
@@ -33,29 +33,32 @@ export async function anchorSource(
   if (anchor.genesisHash !== undefined) return;
   const genesisHash = await source.genesisHash();
   const anchored = source.getAnchor();
-  // The check of the endpoint that answered has found it out already, unless it was refused the question.
+  // The endpoint's check has already found it, unless the endpoint forbids that request.
   if (genesisHash !== undefined && anchored.genesisHash === undefined)
     source.setAnchor({ ...anchored, genesisHash });
 }
 
 /**
- * The stored checkpoint, or on a first run one that stands just before the first block to index. Throws Standstill
- * where no endpoint has what comes next any more, and Error where the cluster has no final block to begin with yet.
+ * The stored checkpoint, or on a first run one just before the first block to index. Throws IngestStalled if no endpoint has
+ * the next slots any more, and Error if the cluster has no final block to begin with yet.
  */
-export async function openCheckpoint(store: Store, of: CheckpointOptions): Promise<CheckpointRow> {
+export async function openCheckpoint(store: Store, options: CheckpointOptions): Promise<CheckpointRow> {
   const stored = await getCheckpoint(store);
   if (stored !== undefined) {
-    const first = await of.source.firstAvailableSlot();
-    if (first > stored.slot + 1) throw new Standstill(slotsGone(stored.slot + 1, first - 1));
+    const first = await options.source.firstAvailableSlot();
+    if (first > stored.slot + 1) throw slotsPruned(stored.slot + 1, first - 1);
     return stored;
   }
-  const head = await of.source.head("finalized");
-  const available = await of.source.firstAvailableSlot();
-  const from = of.startSlot ?? (await findStartSlot(of.reader, { head, available }));
-  const first = await findFirstBlock(of.reader, { fromSlot: Math.max(from, available), toSlot: head.slot });
+  const head = await options.source.head("finalized");
+  const available = await options.source.firstAvailableSlot();
+  const from = options.startSlot ?? (await findStartSlot(options.reader, { head, available }));
+  const first = await findFirstBlock(options.reader, {
+    fromSlot: Math.max(from, available),
+    toSlot: head.slot,
+  });
   if (first === undefined)
     throw new Error(`The cluster has no final block from slot ${Math.max(from, available)} on yet.`);
-  const fromTime = await findBlockTime(of.reader, { block: first, toSlot: head.slot });
+  const fromTime = await findBlockTime(options.reader, { block: first, toSlot: head.slot });
   const checkpoint: CheckpointRow = {
     chainId: CHAIN_ID,
     slot: first.slot - 1,
@@ -69,7 +72,7 @@ export async function openCheckpoint(store: Store, of: CheckpointOptions): Promi
     finalizedSlot: first.slot - 1,
     fromBlockhash: first.blockhash,
   };
-  const { genesisHash = null } = of.source.getAnchor();
+  const { genesisHash = null } = options.source.getAnchor();
   const { slot, blockhash } = first;
   await store.write([
     put(finalBlocks, [{ chainId: CHAIN_ID, slot, blockhash, genesisHash }]),
@@ -78,15 +81,15 @@ export async function openCheckpoint(store: Store, of: CheckpointOptions): Promi
   return checkpoint;
 }
 
-/** The first slot within the last hour: a binary search over times of blocks. */
+/** The first slot within the last hour, by binary search over block times. */
 async function findStartSlot(
   reader: BlockReader,
-  of: { head: SlotHead; available: number },
+  options: { head: SlotHead; available: number },
 ): Promise<number> {
-  const toSlot = of.head.slot;
+  const toSlot = options.head.slot;
   const last = await findFirstBlock(reader, { fromSlot: toSlot, toSlot });
   const since = (last?.blockTime ?? Math.floor(Date.now() / 1000)) - DEFAULT_DEPTH_SECONDS;
-  let low = Math.max(of.available, toSlot - DEFAULT_DEPTH_SLOTS);
+  let low = Math.max(options.available, toSlot - DEFAULT_DEPTH_SLOTS);
   let high = toSlot;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
@@ -111,7 +114,7 @@ async function findFirstBlock(
   return undefined;
 }
 
-/** Of a block, or where it has none of the next one that has. */
+/** The block's time, or that of the next block that has one. */
 async function findBlockTime(
   reader: BlockReader,
   { block, toSlot }: { block: DecodedBlock; toSlot: number },

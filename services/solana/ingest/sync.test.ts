@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
-import { ReorgDetected } from "../../shared/chain-errors.ts";
+import { IngestStalled, ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeLong } from "../../shared/testkit/describe.ts";
 import { finalBlocks, journal, tokenRows } from "../store/collections.ts";
@@ -11,7 +11,7 @@ import { FakeCluster } from "../test/fake-cluster.ts";
 import { contents, openTestStore } from "../test/store.ts";
 import { checkLinks } from "./fork.ts";
 import type { BlockReader, DecodedBlock, SlotRange } from "./read/decoded-block.ts";
-import { contradicted, Standstill } from "./standstill.ts";
+import { requireAgreement } from "./stalls.ts";
 import { anchorSource, openCheckpoint } from "./start-slot.ts";
 import { SolanaSync } from "./sync.ts";
 
@@ -49,8 +49,7 @@ async function openSync(
   const { source } = cluster;
   const clock = tick();
   await anchorSource(store, source);
-  const contradictions = await source.recheck();
-  if (contradictions.length > 0) throw new Standstill(contradicted(contradictions));
+  await requireAgreement(source);
   const checkpoint = await openCheckpoint(store, { source, reader, startSlot: 0 });
   return SolanaSync.open(
     {
@@ -79,13 +78,13 @@ async function look(sync: SolanaSync): Promise<void> {
   }
 }
 
-function live(cluster: FakeCluster, of: { events: readonly Event[]; time: { now: number } }): void {
-  for (const each of of.events) {
+function live(cluster: FakeCluster, options: { events: readonly Event[]; time: { now: number } }): void {
+  for (const each of options.events) {
     if (each.kind === "finalize") cluster.finalize(each.behind);
     if (each.kind === "fork") cluster.fork(each.depth);
     if (each.kind !== "produce") continue;
-    of.time.now += each.seconds;
-    cluster.produce({ ...each, blockTime: each.isTimed ? of.time.now : null });
+    options.time.now += each.seconds;
+    cluster.produce({ ...each, blockTime: each.isTimed ? options.time.now : null });
   }
 }
 
@@ -315,6 +314,6 @@ async function standsStill(work: () => Promise<unknown>, words: string): Promise
     () => undefined,
     (reason: unknown) => reason,
   );
-  expect(error).to.be.instanceOf(Standstill);
+  expect(error).to.be.instanceOf(IngestStalled);
   expect(String(error)).to.contain(words);
 }

@@ -38,7 +38,7 @@ export interface SyncHooks {
   beforeBatch?(indexer: Indexer, at: { checkpoint: CheckpointRow; nextSlot: number }): Promise<void>;
   /** Fields of the next checkpoint. */
   checkpointFields?(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">>;
-  afterBatch?(of: WrittenBatch & { isFollowing: boolean }): Promise<void>;
+  afterBatch?(batch: WrittenBatch & { isFollowing: boolean }): Promise<void>;
   /** Slots were rolled back. */
   afterRollback?(): void;
 }

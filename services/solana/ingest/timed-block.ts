@@ -1,6 +1,6 @@
 import type { DecodedTransaction } from "../decode/model.ts";
 
-/** A block with what its transactions tell; those that tell nothing are left out. */
+/** A decoded block whose time never falls below an earlier one's. */
 export interface TimedBlock {
   readonly slot: number;
   readonly blockhash: string;

@@ -24,22 +24,22 @@ import type { IndexedBatch } from "./indexer.ts";
 import { buildUndoSteps, toJournalRow } from "./journal.ts";
 import { writeChanges } from "./state/document-cache.ts";
 
-/** Blocks kept behind the checkpoint at least, for readers that stand on one of them. */
+/** Blocks kept behind the checkpoint at least, for readers that use one of them. */
 const KEPT_SLOTS = 512;
 
 /** Steps that fail a write once another process holds the lease. */
 export type Guard = () => readonly WriteStep[];
 
 /**
- * Stores a batch: first how to take it back, then its rows and documents, the checkpoint last. Journals of batches
- * that are final go with the next write.
+ * Stores a batch: first its undo journal, then its rows and documents, the checkpoint last. The next write removes
+ * journals of final batches.
  */
 export async function writeBatch(
   store: Store,
-  of: {
+  write: {
     batch: IndexedBatch;
     blocks: readonly BlockRow[];
-    /** Where the index stood before the batch. */
+    /** Before the batch. */
     previous: CheckpointRow;
     checkpoint: CheckpointRow;
     /** The last final block, the batch's own among them. */
@@ -47,7 +47,7 @@ export async function writeBatch(
     guard: Guard;
   },
 ): Promise<void> {
-  const { batch, checkpoint, previous, final, guard } = of;
+  const { batch, checkpoint, previous, final, guard } = write;
   const fromSlot = previous.slot + 1;
   const { documents } = batch.changes;
   const { slot: toSlot, finalizedSlot } = checkpoint;
@@ -67,15 +67,15 @@ export async function writeBatch(
     ...writeChanges(traders, documents.traders ?? []),
     ...writeChanges(tokens, documents.tokens ?? []),
     ...writeChanges(tokenFragments, documents.tokenFragments ?? []),
-    put(blockTimes, listBlockTimes(of.blocks, previous)),
-    put(blocks, of.blocks),
+    put(blockTimes, listBlockTimes(write.blocks, previous)),
+    put(blocks, write.blocks),
     ...guard(),
     put(checkpoints, [checkpoint]),
-    // After the checkpoint: it never names what is not indexed. Before the journal goes: what it undoes is not final.
+    // After the checkpoint: it never names a slot that is not indexed. Before the journal's removal: that covers final slots only.
     put(finalBlocks, [final]),
-    // A fork is found among blocks that are not final, however long the cluster has not come to finality.
+    // Forks are found among blocks that are not final, however long finality takes.
     removeWhere(blocks, { slot: { lte: Math.min(toSlot - KEPT_SLOTS, final.slot - 1) } }),
-    // After the checkpoint: until it stands, this batch's own journal is needed, final or not.
+    // After the checkpoint: until that is written, this batch's own journal is needed, final or not.
     removeWhere(journal, {
       fromSlot: { lte: finalizedSlot },
       toSlot: { lte: Math.min(finalizedSlot, toSlot) },
@@ -84,20 +84,20 @@ export async function writeBatch(
   await store.write(steps);
 }
 
-/** Whether a batch need never be taken back: it is of final slots, and written as a whole or not at all. */
+/** Whether a batch never needs an undo: its slots are final, and the write is atomic. */
 function needsNoJournal(store: Store, { slot, finalizedSlot }: CheckpointRow): boolean {
   return slot <= finalizedSlot && store.engine === "sqlite";
 }
 
 /**
- * Takes back everything after a slot: what a killed write left, and blocks that the cluster has dropped. Batches are
- * taken back whole, so the answer may lie before `slot`: the last slot that still stands.
+ * Rolls back everything after a slot: remains of a killed write, and blocks that the cluster dropped. Batches are undone
+ * whole, so the returned checkpoint may be before that slot.
  */
 export async function rollBack(
   store: Store,
-  of: { checkpoint: CheckpointRow; after: number; guard: Guard },
+  write: { checkpoint: CheckpointRow; after: number; guard: Guard },
 ): Promise<CheckpointRow> {
-  const { checkpoint, after, guard } = of;
+  const { checkpoint, after, guard } = write;
   const steps = await buildUndoSteps(store, after + 1);
   const batches = await store.find(journal, {
     filter: { toSlot: { gt: after } },
@@ -105,9 +105,9 @@ export async function rollBack(
     limit: 1,
     fields: ["fromSlot"],
   });
-  const standing = Math.min(after, (batches[0]?.fromSlot ?? after + 1) - 1);
+  const lastKept = Math.min(after, (batches[0]?.fromSlot ?? after + 1) - 1);
   const [last] = await store.find(blocks, {
-    filter: { slot: { lte: standing } },
+    filter: { slot: { lte: lastKept } },
     order: [{ field: "slot", direction: "desc" }],
     limit: 1,
   });
@@ -115,7 +115,7 @@ export async function rollBack(
     last === undefined
       ? { ...checkpoint, slot: checkpoint.fromSlot - 1, blockhash: "", time: checkpoint.fromTime }
       : { ...checkpoint, slot: last.slot, blockhash: last.blockhash, time: last.time };
-  // The checkpoint goes back first: a reader must never stand on a slot whose rows are going.
+  // The checkpoint goes back first: readers must never use a slot whose rows are being removed.
   await store.write([
     ...guard(),
     put(checkpoints, [before]),
@@ -127,10 +127,10 @@ export async function rollBack(
 }
 
 /** The first slot of each second; one that began in an earlier batch has its row. */
-function listBlockTimes(held: readonly BlockRow[], previous: CheckpointRow): BlockTimeRow[] {
+function listBlockTimes(stored: readonly BlockRow[], previous: CheckpointRow): BlockTimeRow[] {
   const rows: BlockTimeRow[] = [];
   let last = previous.slot < previous.fromSlot ? Number.NEGATIVE_INFINITY : previous.time;
-  for (const { slot, time } of held) {
+  for (const { slot, time } of stored) {
     if (time > last) rows.push({ time, firstSlot: slot });
     last = Math.max(last, time);
   }

@@ -20,7 +20,7 @@ export interface CandleTrade {
   readonly amount: number;
 }
 
-/** The candle with one more trade, which is the latest of it; undefined = there was none yet. */
+/** The candle with one more trade, its latest; undefined = no trade yet. */
 export function withTrade(candle: Candle | undefined, trade: CandleTrade): Candle {
   const { priceUsd: price } = trade;
   const volumeUsd = quantizeUsd(trade.valueUsd);
@@ -46,7 +46,7 @@ export function withTrade(candle: Candle | undefined, trade: CandleTrade): Candl
   };
 }
 
-/** One candle of several that follow one another, oldest first; undefined of none. */
+/** Joins consecutive candles, oldest first; undefined without any. */
 export function joinCandles(candles: Iterable<Candle>): Candle | undefined {
   let joined: Candle | undefined;
   for (const candle of candles) {

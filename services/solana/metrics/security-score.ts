@@ -1,4 +1,4 @@
-/** What a token's score is made of; null = unknown. */
+/** Inputs of a token's score; null = unknown. */
 export interface SecurityFacts {
   readonly hasMintAuthority: boolean | null;
   readonly hasFreezeAuthority: boolean | null;
@@ -9,7 +9,7 @@ export interface SecurityFacts {
   readonly top10HolderConcentration: number | null;
 }
 
-/** 0 to 100 by the formula in the column's description (this service's own); null while a part is unknown. */
+/** 0 to 100 by the formula in the column's description (this service's own); null while an input is unknown. */
 export function securityScore(facts: SecurityFacts): number | null {
   const { hasMintAuthority, hasFreezeAuthority, mutableMetadata, nonTransferable } = facts;
   const { transferFeeBps, top10HolderConcentration: top10 } = facts;

@@ -1,6 +1,6 @@
 import { classifyValue, lowerBoundOfClass, NO_VALUE, VALUE_CLASSES } from "./value-class.ts";
 
-/** What a row of a token's or pool's list is counted by. */
+/** Properties by which a row of a token's or pool's list is counted. */
 export interface CountedRow {
   /** In a token's list the exchange (its number in rows), in a pool's list the token (its number in the segment). */
   readonly group: number;
@@ -9,10 +9,10 @@ export interface CountedRow {
   readonly valueUsd: number | null;
 }
 
-/** Counts of rows that are equal in what they are counted by: code, count, code, count … by ascending code. */
+/** Counts of rows with equal properties: code, count, code, count … by ascending code. */
 export type SegmentCounts = readonly number[];
 
-/** What rows are asked for by; what is absent says nothing. */
+/** Filter of a request; absent fields do not filter. */
 export interface CountFilter {
   readonly group?: number;
   /** Any of these. */
@@ -37,8 +37,8 @@ export interface MatchCounts {
 }
 
 /**
- * How many of the counted rows a filter takes: `certain` of them do, and of `uncertain` more that are in the class of the
- * minimum value only their rows tell.
+ * How many of the counted rows match a filter: `certain` do; `uncertain` more are in the class of the minimum value, and
+ * only the rows themselves decide.
  */
 export function countMatching(counts: SegmentCounts, { group, ...filter }: CountFilter): MatchCounts {
   return createMatcher(filter)(counts, group);
@@ -46,17 +46,17 @@ export function countMatching(counts: SegmentCounts, { group, ...filter }: Count
 
 /** Codes of one `group`. */
 const CODES = TX_TYPE_COUNT * VALUE_CLASSES;
-/** What a filter says of a code. */
+/** Whether a code matches a filter. */
 const [NOT, CERTAIN, UNCERTAIN] = [0, 1, 2];
 
-/** countMatching for many segments, of which a deep page passes thousands: what the filter says of each code is worked out once. */
+/** countMatching for many segments, since a deep page skips thousands: each code is compared with the filter once. */
 export function createMatcher({
   txTypes,
   minValueUsd,
 }: Omit<CountFilter, "group">): (counts: SegmentCounts, group?: number) => MatchCounts {
   const least = minValueUsd === undefined ? undefined : classifyValue(minValueUsd);
   const isWhole = least !== undefined && minValueUsd === lowerBoundOfClass(least);
-  const says = Uint8Array.from({ length: CODES }, (_, code) => {
+  const matches = Uint8Array.from({ length: CODES }, (_, code) => {
     if (txTypes !== undefined && !txTypes.includes(Math.floor(code / VALUE_CLASSES))) return NOT;
     const found = code % VALUE_CLASSES;
     if (least === undefined || (found > least && found !== NO_VALUE)) return CERTAIN;
@@ -72,9 +72,9 @@ export function createMatcher({
       const code = (counts[i] as number) - first;
       if (code < 0) continue;
       if (group !== undefined && code >= CODES) break;
-      const said = says[code % CODES];
-      if (said === CERTAIN) certain += counts[i + 1] as number;
-      else if (said === UNCERTAIN) uncertain += counts[i + 1] as number;
+      const match = matches[code % CODES];
+      if (match === CERTAIN) certain += counts[i + 1] as number;
+      else if (match === UNCERTAIN) uncertain += counts[i + 1] as number;
     }
     return { certain, uncertain };
   };

@@ -23,11 +23,11 @@ function trade(
   const [tokenOut, amountOut] = moved.out;
   const [reserveIn, reserveOut] = moved.holds;
   const isDust = moved.isDust ?? false;
-  const of = { pool, tokenIn, amountIn, tokenOut, amountOut, reserveIn, reserveOut, isDust };
-  return book.applyTrade({ ...of, slot: time * 2, time });
+  const trade = { pool, tokenIn, amountIn, tokenOut, amountOut, reserveIn, reserveOut, isDust };
+  return book.applyTrade({ ...trade, slot: time * 2, time });
 }
 
-describe("price book of Solana", () => {
+describe("PriceTracker", () => {
   let book: PriceTracker;
   beforeEach(() => {
     book = new PriceTracker();
@@ -72,7 +72,12 @@ describe("price book of Solana", () => {
   it("does not let a shallow pool move a token's price or its candles", () => {
     trade(book, "deep", { in: [SOL, 2], out: ["MEME", 1_000], holds: [500, 250_000] });
     const pushed = trade(book, "shallow", { in: [SOL, 40], out: ["MEME", 10], holds: [41, 3] });
-    expect(pushed).to.deep.include({ valueUsd: 6_000, priceOutUsd: 600, isReliableOut: false, isReliableIn: true });
+    expect(pushed).to.deep.include({
+      valueUsd: 6_000,
+      priceOutUsd: 600,
+      isReliableOut: false,
+      isReliableIn: true,
+    });
     expect(book.usd("MEME", time)).to.equal(0.3);
   });
 

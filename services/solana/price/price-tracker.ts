@@ -15,20 +15,20 @@ export const MIN_RAW_AMOUNT = 1_000n;
 /** A pool of less than this share of the deepest one's depth shows no prices in candles. */
 const CANDLE_DEPTH_SHARE = 0.1;
 /**
- * A pool that does not trade any more (a bonding curve that was completed, liquidity that left) must not hold a token's
- * price for ever: after a minute without a trade its depth counts half for every further five.
+ * A pool that stopped trading (a completed bonding curve, liquidity that left) must not keep a token's price for ever:
+ * after a minute without a trade its depth halves every five minutes.
  */
 const IDLE_SECONDS = 60;
 const HALF_LIFE_SECONDS = 300;
 
-/** One trade as the book takes it: amounts and reserves in whole tokens. */
+/** One trade: amounts and reserves in whole tokens. */
 export interface PricedTrade {
   readonly pool: string;
   readonly tokenIn: string;
   readonly amountIn: number;
   readonly tokenOut: string;
   readonly amountOut: number;
-  /** What the pool holds afterwards; null where that is not known: then it sets no price. */
+  /** What the pool holds afterwards; null if unknown: then the trade sets no price. */
   readonly reserveIn: number | null;
   readonly reserveOut: number | null;
   /** Whether either raw amount is below MIN_RAW_AMOUNT. */
@@ -38,19 +38,19 @@ export interface PricedTrade {
   readonly time: number;
 }
 
-/** What a trade is worth. */
+/** The value of a trade. */
 export interface TradeValue {
   /** USD: amount × price of the side nearer to an anchor (of both, their mean); null while neither has a price. */
   readonly valueUsd: number | null;
   /** USD for one token as this trade paid it: valueUsd / amount. */
   readonly priceInUsd: number | null;
   readonly priceOutUsd: number | null;
-  /** Whether the price may stand in the token's candles: no dust, and no pool far thinner than the token's deepest. */
+  /** Whether the price counts in the token's candles: no dust, and no pool far thinner than the token's deepest. */
   readonly isReliableIn: boolean;
   readonly isReliableOut: boolean;
 }
 
-/** What a token's price rests on. */
+/** The source of a token's price: its price is `ratio` times its parent's. */
 export interface PriceEntry {
   readonly mint: string;
   readonly parent: string;
@@ -59,7 +59,7 @@ export interface PriceEntry {
   readonly pool: string;
   readonly depthUsd: number;
   readonly slot: number;
-  /** One a second at most. The book goes on with it: who keeps an entry copies it. */
+  /** One a second at most. The tracker changes it later: copy an entry to keep it. */
   readonly recent: PricePoint[];
 }
 
@@ -75,10 +75,10 @@ interface TokenPrice {
 }
 
 /**
- * USD prices of tokens, trade by trade in the order of the chain. Every token is priced by its deepest pool against a
- * token nearer to an anchor; depth is what the pool holds of that token, in USD. The ratio of the last trade counts if it
+ * USD prices of tokens, trade by trade in the order of the chain. The deepest pool against a token nearer to an anchor
+ * prices a token; depth is what the pool holds of that nearer token, in USD. The ratio of the last trade counts if it
  * agrees within 10 % with the time-weighted median of the last 5 minutes, else the median (trustedPrice). A token whose
- * deepest pool is thinner than MIN_DEPTH_USD has an entry, but no price: its own trades are still worth what was paid.
+ * deepest pool is thinner than MIN_DEPTH_USD has an entry, but no price: the value of its trades is the priced token paid.
  */
 export class PriceTracker {
   readonly #entries = new Map<string, PriceEntry>();
@@ -102,7 +102,7 @@ export class PriceTracker {
     this.#changed.clear();
   }
 
-  /** Puts entries in that were stored; they do not count as changed. */
+  /** Adds stored entries; they do not count as changed. */
   load(entries: Iterable<PriceEntry>): void {
     for (const entry of entries) this.#entries.set(entry.mint, entry);
   }
@@ -123,23 +123,23 @@ export class PriceTracker {
     return this.#priced(mint, time)?.usd ?? null;
   }
 
-  /** The value of a trade at the prices before it, which it then changes. */
+  /** Values a trade at the prices before it, then updates them. */
   applyTrade(trade: PricedTrade): TradeValue {
     const { time } = trade;
     const pricedIn = this.#priced(trade.tokenIn, time);
     const pricedOut = this.#priced(trade.tokenOut, time);
     const valueUsd = computeValue(trade, pricedIn, pricedOut);
     const [baseIsIn, quote] = chooseQuote(pricedIn, pricedOut);
-    const isFirm = quote !== undefined && this.#learn(trade, { baseIsIn, quote });
-    // The money's own price is that of the book, however thin the pool; not so where it was averaged with the other's.
+    const isReliable = quote !== undefined && this.#updateEntry(trade, { baseIsIn, quote });
+    // The quote token's price is its own, however thin this pool is, unless it was averaged with the other's.
     const isMean = pricedIn !== undefined && pricedIn.hops === pricedOut?.hops;
-    const isMoneyFirm = quote !== undefined && !trade.isDust && (isFirm || !isMean);
+    const isQuoteReliable = quote !== undefined && !trade.isDust && (isReliable || !isMean);
     return {
       valueUsd,
       priceInUsd: computePrice(valueUsd, trade.amountIn),
       priceOutUsd: computePrice(valueUsd, trade.amountOut),
-      isReliableIn: baseIsIn ? isFirm : isMoneyFirm,
-      isReliableOut: baseIsIn ? isMoneyFirm : isFirm,
+      isReliableIn: baseIsIn ? isReliable : isQuoteReliable,
+      isReliableOut: baseIsIn ? isQuoteReliable : isReliable,
     };
   }
 
@@ -156,7 +156,7 @@ export class PriceTracker {
     return undefined;
   }
 
-  /** Worked out once for an entry and a time: most trades of a block ask for the same few. */
+  /** Computed once for an entry and a time: most trades of a block need the same few. */
   #trustedRatio(entry: PriceEntry, time: number): number {
     const known = this.#trusted.get(entry.mint);
     if (known?.entry === entry && known.time === time) return known.ratio;
@@ -165,34 +165,35 @@ export class PriceTracker {
     return ratio;
   }
 
-  /** Takes the ratio of a trade into the entry of the side that it prices; answers whether it may stand in candles. */
-  #learn(trade: PricedTrade, of: { baseIsIn: boolean; quote: TokenPrice }): boolean {
+  /** Updates the entry of the side that the trade prices; returns whether the price counts in candles. */
+  #updateEntry(trade: PricedTrade, side: { baseIsIn: boolean; quote: TokenPrice }): boolean {
     const { pool, slot, time } = trade;
-    const base = of.baseIsIn ? trade.tokenIn : trade.tokenOut;
-    const parent = of.baseIsIn ? trade.tokenOut : trade.tokenIn;
-    const reserve = of.baseIsIn ? trade.reserveOut : trade.reserveIn;
-    const ratio = of.baseIsIn ? trade.amountOut / trade.amountIn : trade.amountIn / trade.amountOut;
-    const depthUsd = reserve === null ? 0 : reserve * of.quote.usd;
+    const base = side.baseIsIn ? trade.tokenIn : trade.tokenOut;
+    const parent = side.baseIsIn ? trade.tokenOut : trade.tokenIn;
+    const reserve = side.baseIsIn ? trade.reserveOut : trade.reserveIn;
+    const ratio = side.baseIsIn ? trade.amountOut / trade.amountIn : trade.amountIn / trade.amountOut;
+    const depthUsd = reserve === null ? 0 : reserve * side.quote.usd;
     const known = this.#entries.get(base);
     if (trade.isDust || !(ratio > 0) || !Number.isFinite(ratio) || !Number.isFinite(depthUsd)) return false;
     const isItsPool = known?.pool === pool && known.parent === parent;
     const knownDepth = known === undefined ? 0 : decayDepth(known, time);
-    const isFirm = known === undefined || isItsPool || depthUsd >= knownDepth * CANDLE_DEPTH_SHARE;
+    const isReliable = known === undefined || isItsPool || depthUsd >= knownDepth * CANDLE_DEPTH_SHARE;
     const isDeeper = known === undefined || depthUsd > knownDepth;
-    if (this.#anchors.has(base) || !(isItsPool || isDeeper) || this.#restsOn(parent, base)) return isFirm;
-    // Ratios against another token, or in another pool, say nothing of this one's past.
+    if (this.#anchors.has(base) || !(isItsPool || isDeeper) || this.#dependsOn(parent, base))
+      return isReliable;
+    // Ratios against another token, or in another pool, are no history of this one.
     const recent = isItsPool ? known.recent : [];
-    // Of the trades of a second the last one counts: the others' prices held for no time.
+    // The last trade of a second counts: the earlier prices lasted no time.
     if (recent[recent.length - 1]?.time === time) recent.pop();
     recent.push({ time, price: ratio });
     trimPoints(recent, time);
     this.#entries.set(base, { mint: base, parent, ratio, pool, depthUsd, slot, recent });
     this.#changed.add(base);
-    return isFirm;
+    return isReliable;
   }
 
-  /** Whether the price of `mint` rests on that of `other`. */
-  #restsOn(mint: string, other: string): boolean {
+  /** Whether the price of `mint` depends on that of `other`. */
+  #dependsOn(mint: string, other: string): boolean {
     let at: string | undefined = mint;
     for (let hops = 0; at !== undefined && hops <= MAX_HOPS; hops++) {
       if (at === other) return true;
@@ -208,7 +209,7 @@ function decayDepth(entry: PriceEntry, time: number): number {
   return entry.depthUsd * 2 ** (-idle / HALF_LIFE_SECONDS);
 }
 
-/** The side nearer to an anchor is the money of the trade; between two equally near ones what went in is. */
+/** The side nearer to an anchor is the quote; between two equally near ones, what went in. */
 function chooseQuote(
   pricedIn: TokenPrice | undefined,
   pricedOut: TokenPrice | undefined,

@@ -11,7 +11,7 @@ import {
 import type { CheckpointRow } from "../store/collections.ts";
 import { type DataKind, readAtHead } from "./head.ts";
 
-/** Lists of rows, which are kept for some days; candles, and what derives from them, for ever. */
+/** Lists whose rows are kept for some days; candles, and what derives from them, are kept for ever. */
 const RETAINED_PATHS: ReadonlySet<string> = new Set(
   [
     tokenTransactions,
@@ -31,16 +31,16 @@ export function toDataVersion({ path }: Pick<Endpoint, "path">, checkpoint: Chec
   };
 }
 
-/** An answer of which everything stands on one checkpoint; no rows where nothing is indexed yet. */
+/** An answer from one checkpoint; no rows while nothing is indexed. */
 export async function answerAtHead(
   store: Store,
-  of: {
+  options: {
     endpoint: Pick<Endpoint, "path">;
-    matter: DataKind;
+    dataKind: DataKind;
     read: (checkpoint: CheckpointRow) => Promise<readonly (readonly Cell[])[]>;
   },
 ): Promise<TableResult> {
-  const found = await readAtHead(store, of);
+  const found = await readAtHead(store, options);
   if (found === undefined) return { rows: [] };
-  return { rows: found.value, version: toDataVersion(of.endpoint, found.checkpoint) };
+  return { rows: found.value, version: toDataVersion(options.endpoint, found.checkpoint) };
 }

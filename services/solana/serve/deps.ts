@@ -3,7 +3,7 @@ import { CountCache } from "./lists/count-cache.ts";
 import { SegmentIndex } from "./lists/segment-index.ts";
 import type { ListCaches } from "./lists/token-list.ts";
 
-/** What handlers stand on. */
+/** What handlers need. */
 export interface ServeDeps extends ListCaches {
   readonly store: Store;
 }

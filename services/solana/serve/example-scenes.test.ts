@@ -28,11 +28,11 @@ describe("solana: scenes of examples", () => {
     ({ checkpoint } = await fillStore(store, { endTime, blocks: 200 }));
   });
   after(() => store.close());
-  const finderOf = (of: Store) =>
+  const finderOf = (store: Store) =>
     new ExampleFinder({
       endpoints,
-      handlers: createHandlers(createDeps(of)),
-      findExampleCandidates: findExampleScenes({ store: of }),
+      handlers: createHandlers(createDeps(store)),
+      findExampleCandidates: findExampleScenes({ store: store }),
       log: createLog({ name: "solana", level: "silent" }),
     });
 

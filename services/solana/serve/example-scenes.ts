@@ -17,18 +17,18 @@ import { hasData } from "./head.ts";
 
 /** Trades looked at, from the last one backwards. */
 const SAMPLE = 300;
-/** Pools whose tokens are looked at, and steps through the mints and burns where none of these tokens has one. */
+/** Pools whose tokens are considered, and steps through mints and burns if none of these tokens has one. */
 const POOLS = 20;
 /** Scenes of one kind. */
 const MAX_SCENES = 6;
 const HOUR = 3_600;
-/** Symbols are anybody's words: only plain ones are shown. */
+/** Token creators choose symbols freely: examples only use plain ones. */
 const PLAIN_SYMBOL = /^[A-Za-z0-9]{2,10}$/;
 
 /**
- * Trades of wrapped SOL, which every exchange trades, with the time around each: a pool, a type, an exchange, a least
- * value and a window that fit it. Then trades of the other tokens of those pools, which may have holders, mints and burns
- * where wrapped SOL has not.
+ * Trades of wrapped SOL, which every exchange trades, with a pool, type, exchange, minimum value and time window that
+ * match each. Then trades of the other tokens of those pools, which may have the holders, mints and burns that wrapped
+ * SOL lacks.
  */
 export function findExampleScenes({ store }: { readonly store: Store }): FindExampleCandidates {
   return async (endpoint) => {
@@ -47,7 +47,7 @@ export function findExampleScenes({ store }: { readonly store: Store }): FindExa
   };
 }
 
-/** A token's last ones, priced ones first. */
+/** A token's last trades, priced ones first. */
 async function lastTrades(
   store: Store,
   { mint, limit }: { mint: string; limit: number },
@@ -108,7 +108,7 @@ async function findTradedMints(store: Store, trades: readonly TokenTransactionRo
   return [...mints].slice(0, POOLS / 2);
 }
 
-/** Whether an endpoint is about mints and burns, which its columns say. */
+/** Whether an endpoint lists mints and burns, by its columns. */
 function isSupplyEndpoint({ columns }: Endpoint): boolean {
   return columns.some(({ name }) => name === "operationType");
 }
@@ -117,7 +117,7 @@ function toSupplyScene({ mint, time }: SupplyRow, rowsFromTime: number): Example
   return { token_address: mint, ...windowAround(time, rowsFromTime) };
 }
 
-/** The last mints and burns of tokens that are traded now; of any token where those have none. */
+/** The last mints and burns of tokens that trade now; of any token if those have none. */
 async function lastSupplies(store: Store, mints: readonly string[]): Promise<SupplyRow[]> {
   const found: SupplyRow[] = [];
   for (const mint of mints) found.push(...(await lastSupply(store, mint)));
@@ -138,7 +138,7 @@ function lastSupply(store: Store, mint: string): Promise<SupplyRow[]> {
   return store.find(supplyRows, { filter: { mint }, order, via: supplyRows.key, limit: 1 });
 }
 
-/** The symbol of the scene's token; without one that is plain there is no filter. */
+/** Filters by the symbol of the scene's token, if that is plain. */
 async function withFilter(store: Store, scenes: readonly ExampleCandidate[]): Promise<ExampleCandidate[]> {
   const [scene] = scenes;
   if (scene?.token_address === undefined) return [];

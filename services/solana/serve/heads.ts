@@ -9,10 +9,10 @@ export type Heads = Pick<HeadsOf<CheckpointRow>, "current">;
 /** Watches how far this service's store is indexed. */
 export function watchHead(
   store: Store,
-  of: { onFailure?: (error: unknown) => void } = {},
+  options: { onFailure?: (error: unknown) => void } = {},
 ): HeadWatcher<CheckpointRow> {
   return new HeadWatcher<CheckpointRow>({
-    ...of,
+    ...options,
     chainIds: [CHAIN_ID],
     read: () => getCheckpoint(store),
     hasData,

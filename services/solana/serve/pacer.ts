@@ -1,9 +1,9 @@
-/** What other requests may have to wait at a time. */
+/** Longest time that other requests wait. */
 const SLICE_MS = 5;
 
 /**
- * Lets others go first in the middle of a long reading. The embedded store answers at once, so that nothing but this
- * gives way between two of its answers.
+ * Yields to other requests during long reads. The embedded store is synchronous: nothing else yields between two of its
+ * results.
  */
 export class Pacer {
   readonly #signal: AbortSignal | undefined;
@@ -13,7 +13,7 @@ export class Pacer {
     this.#signal = signal;
   }
 
-  /** Throws the signal's reason once nobody waits for the answer any more. */
+  /** Throws the signal's reason once the client is gone. */
   async step(): Promise<void> {
     if (performance.now() - this.#startedMs < SLICE_MS) return;
     await new Promise(setImmediate);

@@ -3,7 +3,7 @@ import type { HeadAges } from "../../shared/service/head-watcher.ts";
 import { CHAIN_ID } from "../store/queries.ts";
 import type { ListCaches } from "./lists/token-list.ts";
 
-/** Whether the view of the head holds, and what is kept in memory. */
+/** Age of the head, and sizes of the caches. */
 export function createServeMetrics(
   { registry }: Metrics,
   { heads, deps }: { heads: HeadAges; deps: ListCaches },
@@ -11,7 +11,7 @@ export function createServeMetrics(
   const registers = [registry];
   new Gauge({
     name: "head_seen_age_seconds",
-    help: "Time since the store was last seen to stand on the slot that is answered as the head",
+    help: "Time since the store last confirmed the slot that answers use as the head",
     registers,
     collect() {
       const seconds = heads.ageSeconds(CHAIN_ID);
@@ -20,7 +20,7 @@ export function createServeMetrics(
   });
   new Gauge({
     name: "list_segments_kept",
-    help: "Counted segments of lists in memory, which deep pages pass over",
+    help: "Counted segments of lists in memory, which deep pages skip",
     registers,
     collect() {
       this.set(deps.segments.size);
@@ -28,7 +28,7 @@ export function createServeMetrics(
   });
   new Gauge({
     name: "list_counts_kept",
-    help: "Counts of segments by filters between two classes of value, in memory",
+    help: "Counts of segments in memory, by filters between two classes of value",
     registers,
     collect() {
       this.set(deps.counts.size);

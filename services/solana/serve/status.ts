@@ -7,7 +7,7 @@ import { hasData } from "./head.ts";
 /** A head this much older than now is stale: some 300 slots. */
 const STALE_AFTER_SECONDS = 120;
 
-/** How far the chain is indexed. `empty` until a block is. `readings` says what is being read of it. */
+/** How far the chain is indexed; `empty` before the first block. `readings` has the ingest's progress. */
 export function createStatus(
   {
     store,

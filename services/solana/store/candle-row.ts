@@ -1,7 +1,7 @@
 import type { Candle } from "../metrics/candle.ts";
 import type { CandleRow } from "./collections.ts";
 
-/** What a stored candle tells of its priced trades; undefined without one. */
+/** The candle of a row's priced trades; undefined without any. */
 export function toCandle(row: Omit<CandleRow, "mint" | "seconds" | "start">): Candle | undefined {
   const { open, high, low, close, volumeUsd, volumeToken, trades } = row;
   if (open === null || high === null || low === null || close === null) return undefined;

@@ -1,10 +1,9 @@
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 
 /*
- * Slots are applied strictly in order, each exactly once: what a row says is a function of the chain up to it. Rows
- * are keyed by what they are asked by, and nothing else: no index but the key, so that a full block costs few writes.
- * Taking a slot back (a fork at `confirmed`, a write that was killed) is therefore done from the journal, which has
- * the keys that a batch wrote and what stood there before.
+ * Slots are applied strictly in order, each exactly once: a row is a function of the chain up to it. Rows have no index
+ * but the key that queries use, so that a full block costs few writes. Rolling back (a fork at `confirmed`, a killed
+ * write) therefore uses the journal: the keys that a batch wrote, and the documents before it.
  */
 
 /** How far the chain is indexed. Written last in every write. One row, of chain 0. */
@@ -18,13 +17,13 @@ export const checkpoints = collection({
     time: "int",
     fromSlot: "int",
     fromTime: "int",
-    /** Rows of lists are kept from this slot on, by retention; candles from `fromSlot`. */
+    /** Retention keeps rows of lists from this slot on; candles begin at `fromSlot`. */
     rowsFromSlot: "int",
     rowsFromTime: "int",
     /** The cluster's heads as last seen. */
     headSlot: "int",
     finalizedSlot: "int",
-    /** Hash of the first indexed block: another cluster is refused. */
+    /** Hash of the first indexed block, to reject another cluster. */
     fromBlockhash: "text",
   },
   key: ["chainId"],
@@ -42,7 +41,7 @@ export const finalBlocks = collection({
     chainId: "int",
     slot: "int",
     blockhash: "text",
-    /** Null where no endpoint offers it. */
+    /** Null if no endpoint offers it. */
     genesisHash: "text?",
   },
   key: ["chainId"],
@@ -50,7 +49,7 @@ export const finalBlocks = collection({
   shardKey: ["chainId"],
 });
 
-/** The last blocks behind the checkpoint: the chain of parents that a fork is found by. */
+/** The last blocks up to the checkpoint: their parent links detect forks. */
 export const blocks = collection({
   name: "blocks",
   fields: { slot: "int", blockhash: "text", parentSlot: "int", time: "int" },
@@ -71,8 +70,8 @@ export const blockTimes = collection({
 });
 
 /**
- * How to take a batch of slots back, for those that are not finalized and for the one being written: keys that it
- * added, and documents as they were before it (null = absent). Written before the batch, removed once it is final.
+ * How to roll back a batch of slots, for those that are not final and for the one being written: keys that it added, and
+ * documents as they were before it (null = absent). Written before the batch, removed once it is final.
  */
 export const journal = collection({
   name: "journal",
@@ -83,7 +82,7 @@ export const journal = collection({
   shardKey: ["fromSlot"],
 });
 
-/** Transactions as a token's list has them: a trade of a pool of A and B is a row for A and one for B. */
+/** Transactions by token: a trade of a pool of A and B is a row for A and one for B. */
 export const tokenRows = collection({
   name: "token_rows",
   fields: {
@@ -145,7 +144,7 @@ export const supplyRows = collection({
     slot: "int",
     instructionIndex: "int",
     signature: "text",
-    /** Tells several of one batched instruction apart. */
+    /** Distinguishes several within one batched instruction. */
     leg: "int",
     time: "int",
     isMint: "bool",
@@ -161,7 +160,7 @@ export const supplyRows = collection({
 
 /**
  * A token's rows in a minute, an hour or a day (UTC), each kept up to date with every block: candles of any interval are
- * put together from the coarsest that fit. Volumes in USD are multiples of 2^-20, whose float sums are exact.
+ * joined from the coarsest that fit. Volumes in USD are multiples of 2^-20, whose float sums are exact.
  */
 export const candles = collection({
   name: "candles",
@@ -188,16 +187,16 @@ export const candles = collection({
 });
 
 /**
- * A run of consecutive rows of a token's or a pool's list: those of whole slots, as many as make SEGMENT_ROWS or more,
- * counted by what lists are filtered by, so that a deep page skips it without reading its rows. Lists shorter than one
- * have none. Only of slots that are final, and gone with their rows.
+ * Consecutive rows of a token's or a pool's list: whole slots with SEGMENT_ROWS rows or more, counted by filter
+ * properties, so that a deep page skips them unread. Shorter lists have none. Only of final slots; deleted with their
+ * rows.
  */
 export const segments = collection({
   name: "stretches",
   fields: {
     /** `token <mint>` or `pool <pool>`. */
     list: "text",
-    /** 0, 1 … from the oldest. Where retention took the first ones, those that are left keep theirs. */
+    /** 0, 1 … from the oldest. Retention deletes the first ones; the others keep their numbers. */
     number: "int",
     /** Its first and last row's; the next one begins after `lastSlot`. */
     firstSlot: "int",
@@ -218,12 +217,12 @@ export const segments = collection({
   shardKey: ["list"],
 });
 
-/** What the USD price of a token rests on (price/price-book.ts); its price is `ratio` times that of `parent`. */
+/** The source of a token's USD price (price/price-tracker.ts): its price is `ratio` times that of `parent`. */
 export const prices = collection({
   name: "prices",
   fields: {
     mint: "text",
-    /** The token it is priced in, and how many of that one is worth. */
+    /** The token it is priced in, and how many of that one token is worth. */
     parent: "text",
     ratio: "float",
     /** Deepest pool of the token that was seen, and its depth at its last trade. */
@@ -238,7 +237,7 @@ export const prices = collection({
   shardKey: ["mint"],
 });
 
-/** What a wallet holds of a token, over those of its token accounts that were seen. */
+/** A wallet's balance of a token, over those of its token accounts that were seen in blocks. */
 export const holders = collection({
   name: "holders",
   fields: {
@@ -277,7 +276,7 @@ export const traders = collection({
   shardKey: ["mint", "account"],
 });
 
-/** What mint and metadata accounts say, read once and again when they may have changed. */
+/** Tokens, with the contents of their mint and metadata accounts: read once, and again when they may have changed. */
 export const tokens = collection({
   name: "tokens",
   fields: {
@@ -297,7 +296,7 @@ export const tokens = collection({
     holderCount: "int",
     /** Slot at which the accounts were read; null = not yet. */
     readSlot: "int?",
-    /** Slot at which its largest token accounts were read: wallets that were never seen to move any are known from it. */
+    /** Slot at which its largest token accounts were read: they cover wallets that never moved any. */
     holdersSlot: "int?",
     /** Slot at which it was first seen. */
     foundSlot: "int",
@@ -339,13 +338,13 @@ export const CANDLE_SECONDS = [60, 3_600, 86_400] as const;
 
 export const TX_TYPES = ["buy", "sell", "add_liquidity", "remove_liquidity"] as const;
 
-/** What a pool's row is: `kind`. */
+/** Types of a pool's row (`kind`). */
 export const POOL_TX_TYPES = ["trade", "add_liquidity", "remove_liquidity"] as const;
 
 /** Exchanges by their number in rows. */
 export const EXCHANGES = ["raydium", "orca", "meteora", "pumpfun"] as const;
 
-/** Rows that close a segment: what a page may have to walk at most besides its own rows, give or take the open end. */
+/** Rows that close a segment: about the most that a page reads besides its own. */
 export const SEGMENT_ROWS = 4096;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;

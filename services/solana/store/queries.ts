@@ -1,14 +1,14 @@
 import type { Store } from "../../shared/storage/port.ts";
 import { type BlockRow, blocks, blockTimes, type CheckpointRow, checkpoints } from "./collections.ts";
 
-/** Solana's place in what is told by chain. */
+/** Solana's number where chains have ids. */
 export const CHAIN_ID = 0;
 
 export function getCheckpoint(store: Store): Promise<CheckpointRow | undefined> {
   return store.get(checkpoints, { chainId: CHAIN_ID });
 }
 
-/** Of the last blocks alone: older ones are not kept. */
+/** Only the last blocks are stored. */
 export function getBlock(store: Store, slot: number): Promise<BlockRow | undefined> {
   return store.get(blocks, { slot });
 }

@@ -1,4 +1,4 @@
-/** Longest fragment that is kept: longer ones are looked for by their parts, and compared. */
+/** Longest stored fragment: a search for longer texts uses their parts, and compares. */
 export const FRAGMENT_LENGTH = 3;
 
 /** Every run of one to three characters of a symbol or name, in lower case. */

@@ -1,22 +1,22 @@
 import type { PoolTransactionRow, TokenTransactionRow, TX_TYPES } from "./collections.ts";
 
-/** What a pool's row is in the lists of its tokens. */
+/** Types of a pool's row in the lists of its tokens. */
 const [BUY, SELL, ADD, REMOVE] = [0, 1, 2, 3] as const satisfies readonly number[] & {
   length: (typeof TX_TYPES)["length"];
 };
 
-/** A side of a pool's row, as far as its token's list says more of it than the pool's. */
+/** A side of a pool's row: the fields that its token's list adds. */
 export type TokenSide = Pick<TokenTransactionRow, "mint" | "txType" | "amount" | "priceUsd" | "valueUsd">;
 
-/** What tells the sides of a pool's row. */
+/** The fields that the sides of a pool's row depend on. */
 export type SidedRow = Pick<
   PoolTransactionRow,
   "kind" | "tokenIn" | "amountIn" | "priceInUsd" | "tokenOut" | "amountOut" | "priceOutUsd" | "valueUsd"
 >;
 
 /**
- * The sides of a pool's row. Who gives a token to the pool sells it, who takes one buys it, and both sides are worth what
- * the trade is. A token added or removed is worth its own amount; a side of which nothing moved is no row.
+ * The sides of a pool's row. The trader sells the token that goes into the pool and buys the one that leaves it; both
+ * sides have the trade's value. A token added or removed has the value of its own amount; a side of 0 gives no row.
  */
 export function toSides(row: SidedRow): TokenSide[] {
   const { kind, tokenIn, amountIn, priceInUsd, tokenOut, amountOut, priceOutUsd, valueUsd } = row;
@@ -37,7 +37,7 @@ export function toSides(row: SidedRow): TokenSide[] {
   return sides;
 }
 
-/** A pool's row as its tokens' lists have it. */
+/** A pool's row in the lists of its tokens. */
 export function toTokenRows(row: PoolTransactionRow): TokenTransactionRow[] {
   const { pool, slot, instructionIndex, signature, leg, time, dex } = row;
   return toSides(row).map(({ mint, txType, amount, priceUsd, valueUsd }) => ({
@@ -56,7 +56,7 @@ export function toTokenRows(row: PoolTransactionRow): TokenTransactionRow[] {
   }));
 }
 
-/** USD; null without a price. */
+/** USD; null if the price is null. */
 export function computeValueUsd(amount: number, priceUsd: number | null): number | null {
   if (priceUsd === null) return null;
   const value = amount * priceUsd;

@@ -15,9 +15,9 @@ export interface EndpointResult {
 /** What a handler answers to a query, which is parsed, and rendered, as the service does. */
 export async function queryEndpoint(
   handlers: HandlerTable,
-  of: { endpoint: Endpoint; query: Query },
+  request: { endpoint: Endpoint; query: Query },
 ): Promise<EndpointResult> {
-  const { endpoint, query } = of;
+  const { endpoint, query } = request;
   const sent = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) sent.set(name, String(value));
   const { params } = parseQuery(endpoint, sent.toString());

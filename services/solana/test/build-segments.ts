@@ -13,8 +13,8 @@ import { toTokenRows } from "../store/token-sides.ts";
 type ListRow = TokenTransactionRow | PoolTransactionRow;
 
 /** Counts the rows of every list up to a slot, in segments of whole slots with so many rows or more. */
-export async function buildSegments(store: Store, of: { rows: number; upTo: number }): Promise<void> {
-  const slot = { lte: of.upTo };
+export async function buildSegments(store: Store, options: { rows: number; upTo: number }): Promise<void> {
+  const slot = { lte: options.upTo };
   const lists = new Map<string, ListRow[]>();
   const add = (list: string, row: ListRow): void => {
     lists.set(list, [...(lists.get(list) ?? []), row]);
@@ -25,7 +25,7 @@ export async function buildSegments(store: Store, of: { rows: number; upTo: numb
     const known = await store.find(segments, { filter: { list } });
     const last = known.at(-1);
     const open = rows.filter((row) => last === undefined || row.slot > last.lastSlot);
-    const cut = cutSegments(open, of.rows);
+    const cut = cutSegments(open, options.rows);
     const first = (last?.number ?? -1) + 1;
     await store.write([
       put(
@@ -49,7 +49,7 @@ function cutSegments(rows: readonly ListRow[], size: number): ListRow[][] {
   return cut;
 }
 
-function toSegmentRow(rows: readonly ListRow[], of: { list: string; number: number }): SegmentRow {
+function toSegmentRow(rows: readonly ListRow[], options: { list: string; number: number }): SegmentRow {
   const first = rows[0] as ListRow;
   const last = rows.at(-1) as ListRow;
   const sides = rows.flatMap((row) => ("kind" in row ? toTokenRows(row) : []));
@@ -63,7 +63,7 @@ function toSegmentRow(rows: readonly ListRow[], of: { list: string; number: numb
           valueUsd,
         }));
   return {
-    ...of,
+    ...options,
     firstSlot: first.slot,
     firstTime: first.time,
     lastSlot: last.slot,

@@ -36,8 +36,8 @@ describeWithChain("candles over random chains", () => {
 
   it("are those of the trades, in each of the 13 intervals", async () => {
     await fc.assert(
-      fc.asyncProperty(world, fc.array(question, { minLength: 8 }), async (of, questions) => {
-        await withIndexedWorld(of, async ({ handlers, index, reference }) => {
+      fc.asyncProperty(world, fc.array(question, { minLength: 8 }), async (sample, questions) => {
+        await withIndexedWorld(sample, async ({ handlers, index, reference }) => {
           const { fromTime, fromSlot } = index.checkpoint;
           for (const { token_address, interval, from, candles } of questions) {
             const after = fromTime - DAY + Math.floor(from * (reference.headTime - fromTime + 2 * DAY));
@@ -46,7 +46,7 @@ describeWithChain("candles over random chains", () => {
             const { rows, version } = await queryEndpoint(handlers, { endpoint: ohlcvToken, query });
             const all = foldTrades(reference, token_address, interval);
             const expected = [...all].filter(
-              ([start]) => start >= after && start < before && (of.isWhole || start > fromTime),
+              ([start]) => start >= after && start < before && (sample.isWhole || start > fromTime),
             );
             expect(rows.every((row) => row[7] === interval)).to.equal(true);
             expectCandles(rows, expected);
@@ -60,8 +60,8 @@ describeWithChain("candles over random chains", () => {
 
   it("agree: a coarse one is its fine ones", async () => {
     await fc.assert(
-      fc.asyncProperty(world, fc.constantFrom(...INTERVALS), async (of, interval) => {
-        await withIndexedWorld(of, async ({ handlers, reference, index }) => {
+      fc.asyncProperty(world, fc.constantFrom(...INTERVALS), async (sample, interval) => {
+        await withIndexedWorld(sample, async ({ handlers, reference, index }) => {
           const { fromTime } = index.checkpoint;
           const read = async (each: Interval, [after_time, before_time]: readonly [number, number]) => {
             const query = { token_address: MINTS[1], interval: each, after_time, before_time };

@@ -16,14 +16,14 @@ import type { TestIndex } from "./test-index.ts";
 /** Of the mint as it was read, with the mints and burns after that. */
 function supplyOf(
   { blocks }: TestIndex,
-  of: { mint: string; token: TokenDescription | undefined },
+  world: { mint: string; token: TokenDescription | undefined },
 ): bigint | null {
-  if (of.token?.supply === null || of.token === undefined) return null;
-  let { supply } = of.token;
+  if (world.token?.supply === null || world.token === undefined) return null;
+  let { supply } = world.token;
   for (const { slot, transactions } of blocks) {
-    if (slot <= (of.token.readSlot ?? 0)) continue;
+    if (slot <= (world.token.readSlot ?? 0)) continue;
     for (const event of transactions.flatMap(({ events }) => events)) {
-      if (!("mint" in event) || event.mint !== of.mint) continue;
+      if (!("mint" in event) || event.mint !== world.mint) continue;
       supply += event.kind === "mint" ? event.amount : -event.amount;
       if (supply < 0n) supply = 0n;
     }
@@ -38,10 +38,10 @@ function isMet(blocks: readonly TimedBlock[], mint: string): boolean {
   );
 }
 
-function describedIn(of: World, mint: string): TokenDescription | undefined {
-  if (mint !== MEME || of.described === null || of.blocks.length <= of.size) return undefined;
-  const readSlot = (of.blocks[of.size]?.slot ?? 0) - 1;
-  return isMet(of.blocks.slice(0, of.size), mint) ? { ...of.described, readSlot } : undefined;
+function describedIn(world: World, mint: string): TokenDescription | undefined {
+  if (mint !== MEME || world.described === null || world.blocks.length <= world.size) return undefined;
+  const readSlot = (world.blocks[world.size]?.slot ?? 0) - 1;
+  return isMet(world.blocks.slice(0, world.size), mint) ? { ...world.described, readSlot } : undefined;
 }
 
 describeWithChain("holders and security over random chains", () => {
@@ -52,12 +52,12 @@ describeWithChain("holders and security over random chains", () => {
       offset: fc.nat(3),
     };
     await fc.assert(
-      fc.asyncProperty(world, fc.array(fc.record(page), { minLength: 4 }), async (of, questions) => {
-        await withIndexedWorld(of, async ({ handlers, index, reference }) => {
+      fc.asyncProperty(world, fc.array(fc.record(page), { minLength: 4 }), async (world, questions) => {
+        await withIndexedWorld(world, async ({ handlers, index, reference }) => {
           for (const { mint, limit, offset } of questions) {
             const query = { program_id: mint, limit, offset };
             const { rows } = await queryEndpoint(handlers, { endpoint: tokenHolders, query });
-            const token = describedIn(of, mint);
+            const token = describedIn(world, mint);
             const supply = supplyOf(index, { mint, token });
             const priceUsd = reference.book.usd(mint, reference.headTime);
             const expected = reference.holders(mint).map(([owner, balance]) => {
@@ -77,8 +77,8 @@ describeWithChain("holders and security over random chains", () => {
 
   it("security: figures of holders, of a day and of 30 days, and a score", async () => {
     await fc.assert(
-      fc.asyncProperty(world, async (of) => {
-        await withIndexedWorld(of, async ({ handlers, index, reference }) => {
+      fc.asyncProperty(world, async (world) => {
+        await withIndexedWorld(world, async ({ handlers, index, reference }) => {
           for (const mint of [MEME, RARE]) {
             const query = { token_address: mint };
             const { rows } = await queryEndpoint(handlers, { endpoint: tokenSecurity, query });
@@ -87,7 +87,7 @@ describeWithChain("holders and security over random chains", () => {
               continue;
             }
             const found = namedCells(rows[0] ?? []);
-            const expected = securityOf({ of, index, reference, mint });
+            const expected = securityOf({ world, index, reference, mint });
             for (const [name, value] of Object.entries(expected)) expectCell(found[name], { name, value });
             expect(Object.keys(found)).to.have.members([...Object.keys(expected), "isToken2022"]);
           }
@@ -109,9 +109,9 @@ function expectCell(found: Cell | undefined, { name, value }: { name: string; va
   else expect(found, name).to.equal(value);
 }
 
-function securityOf(at: { of: World; index: TestIndex; reference: Reference; mint: string }) {
+function securityOf(at: { world: World; index: TestIndex; reference: Reference; mint: string }) {
   const { mint, index, reference } = at;
-  const token = describedIn(at.of, mint);
+  const token = describedIn(at.world, mint);
   const supply = supplyOf(index, { mint, token });
   const toWhole = (raw: bigint | number): number => Number(raw) / (mint === MEME ? 1e6 : 1);
   const balances = reference.holders(mint).map(([, balance]) => balance);
@@ -169,15 +169,15 @@ function atLeast(values: readonly number[], bound: number): number {
 }
 
 interface SecurityWorld {
-  readonly of: World;
+  readonly world: World;
   readonly index: TestIndex;
   readonly mint: string;
   readonly reference: Reference;
 }
 
-function dayOf({ of, index, mint, reference }: SecurityWorld) {
+function dayOf({ world, index, mint, reference }: SecurityWorld) {
   const start = Math.floor(reference.headTime / 60) * 60 + 60 - DAY;
-  if (!of.isWhole && start <= index.checkpoint.fromTime) return null;
+  if (!world.isWhole && start <= index.checkpoint.fromTime) return null;
   const rows = reference.tokenRows.filter((row) => row.mint === mint && row.time >= start);
   const signatures = new Set(rows.map(({ signature }) => signature));
   const payers = index.blocks
@@ -187,10 +187,10 @@ function dayOf({ of, index, mint, reference }: SecurityWorld) {
   return { transactions: rows.length, accounts: new Set(payers).size };
 }
 
-function volatilityOf(reference: Reference, { of, index, mint }: SecurityWorld): number | null {
+function volatilityOf(reference: Reference, { world, index, mint }: SecurityWorld): number | null {
   const end = Math.floor(reference.headTime / DAY) * DAY;
   const start = end - 30 * DAY;
-  if (!of.isWhole && start <= index.checkpoint.fromTime) return null;
+  if (!world.isWhole && start <= index.checkpoint.fromTime) return null;
   const days = foldTrades(reference, mint, "1d");
   const closes: number[] = [];
   for (let day = start; day < end; day += DAY) {
@@ -213,8 +213,8 @@ describe("symbols in pools' lists", () => {
     });
     const [described] = fc.sample(description, { numRuns: 1, seed: 7 });
     if (blocks === undefined || described === undefined || pool === undefined) throw new Error("No sample.");
-    const of = { blocks, size: 10, described: { ...described, symbol: "MEME" }, isWhole: false };
-    await withIndexedWorld(of, async ({ handlers, reference }) => {
+    const generated = { blocks, size: 10, described: { ...described, symbol: "MEME" }, isWhole: false };
+    await withIndexedWorld(generated, async ({ handlers, reference }) => {
       const query = { pool_address: pool.address, days: 3_650, limit: 100, offset: 0 };
       const { rows } = await queryEndpoint(handlers, { endpoint: poolTransactions, query });
       expect(rows).to.have.length.above(3);

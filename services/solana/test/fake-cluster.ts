@@ -24,15 +24,15 @@ export class FakeCluster {
   }
 
   /** A block after some skipped slots. */
-  produce(of: {
+  produce(options: {
     skipped?: number;
     blockTime: number | null;
     transactions: readonly DecodedTransaction[];
     described?: readonly string[];
   }): DecodedBlock {
     const parent = this.chain.at(-1);
-    const slot = (parent?.slot ?? 99) + 1 + (of.skipped ?? 0);
-    const signed = of.transactions.map((each, i) => ({
+    const slot = (parent?.slot ?? 99) + 1 + (options.skipped ?? 0);
+    const signed = options.transactions.map((each, i) => ({
       ...each,
       signature: `${slot}-${this.#forks}-${i}`,
     }));
@@ -41,11 +41,11 @@ export class FakeCluster {
       blockhash: fakeKey(this.#genesis * 1_000 + this.#forks, slot),
       previousBlockhash: parent?.blockhash ?? fakeKey(this.#genesis * 1_000 + 999, 0),
       parentSlot: parent?.slot ?? slot - 1,
-      blockTime: of.blockTime,
+      blockTime: options.blockTime,
       transactions: signed,
       transactionCount: signed.length + 1,
       broken: [],
-      changedMetadata: of.described ?? [],
+      changedMetadata: options.described ?? [],
     };
     this.chain.push(block);
     return block;

@@ -9,8 +9,8 @@ import { Reference } from "./reference.ts";
 import { TestIndex } from "./test-index.ts";
 
 /** Some two hours of blocks, the same each time, the last of them at `endTime` (Unix seconds). */
-export function sampleBlocks(of: { endTime: number; blocks: number }): TimedBlock[] {
-  const { blocks: length, endTime } = of;
+export function sampleBlocks(sample: { endTime: number; blocks: number }): TimedBlock[] {
+  const { blocks: length, endTime } = sample;
   const pause = fc.oneof(fc.constantFrom(0, 1, 2), fc.nat(120));
   const blocks = fc.sample(randomBlocks({ name: "sample", pause, minLength: length, maxLength: length }), {
     numRuns: 1,
@@ -31,19 +31,19 @@ interface Filled {
 }
 
 /** Fills the service's store in a folder. */
-export async function fillFolder({ dataDir, ...of }: Sample & { dataDir: string }): Promise<Filled> {
+export async function fillFolder({ dataDir, ...sample }: Sample & { dataDir: string }): Promise<Filled> {
   const store = await openStore({ service: "solana", dataDir });
   try {
-    return await fillStore(store, of);
+    return await fillStore(store, sample);
   } finally {
     await store.close();
   }
 }
 
 /** Fills an empty store with sample blocks, a token that is described in their middle, and counted segments. */
-export async function fillStore(store: Store, of: Sample): Promise<Filled> {
+export async function fillStore(store: Store, sample: Sample): Promise<Filled> {
   await store.declare(COLLECTIONS);
-  const blocks = sampleBlocks(of);
+  const blocks = sampleBlocks(sample);
   const first = blocks[0] as TimedBlock;
   const index = await TestIndex.open(store, { slot: first.slot, time: first.time });
   const half = blocks.length >> 1;

@@ -50,11 +50,11 @@ const world: fc.Arbitrary<World> = fc.record({
 const page = { limit: fc.integer({ min: 1, max: 30 }), offset: fc.nat(12) };
 
 /** Every call has to wait for its turn, and so has every step of a write, as if on MongoDB, unless writes are whole. */
-function takingTurns(store: Store, of: { scheduler: fc.Scheduler; writes: "whole" | "in steps" }): Store {
-  const turn = (name: string) => of.scheduler.schedule(Promise.resolve(), name);
+function takingTurns(store: Store, world: { scheduler: fc.Scheduler; writes: "whole" | "in steps" }): Store {
+  const turn = (name: string) => world.scheduler.schedule(Promise.resolve(), name);
   return new Proxy(store, {
     get(target, name) {
-      if (name === "write" && of.writes === "in steps") {
+      if (name === "write" && world.writes === "in steps") {
         return async (steps: readonly WriteStep[]) => {
           for (const step of steps) {
             await turn(`${step.kind} ${step.collection.name}`);
@@ -74,7 +74,7 @@ function takingTurns(store: Store, of: { scheduler: fc.Scheduler; writes: "whole
 
 /** Reads while the ingest takes blocks back, drops old rows and puts other blocks in; all that it wrote is known by its head. */
 async function readAmidst(
-  of: World,
+  world: World,
   at: {
     scheduler: fc.Scheduler;
     writes: "whole" | "in steps";
@@ -94,13 +94,13 @@ async function readAmidst(
       const derived = `${blockhash} ${fromSlot}`;
       if (!states.has(derived)) states.set(derived, reference);
     };
-    const indexed = of.blocks.slice(0, of.indexed);
-    for (const block of indexed) await index.apply([block], { finalLag: of.dropped * 3 + 1 });
-    await index.countSegments(of.segmentRows);
+    const indexed = world.blocks.slice(0, world.indexed);
+    for (const block of indexed) await index.apply([block], { finalLag: world.dropped * 3 + 1 });
+    await index.countSegments(world.segmentRows);
     note();
     index.store = takingTurns(store, at);
     const reading = at.read(takingTurns(store, at));
-    const writing = changeIndex(index, { of, note });
+    const writing = changeIndex(index, { world, note });
     const [asked] = await at.scheduler.waitFor(Promise.all([reading, writing]));
     const head = `${asked.version?.blockHash} ${asked.version?.fromBlock}`;
     const reference = states.get(head);
@@ -111,20 +111,23 @@ async function readAmidst(
   }
 }
 
-async function changeIndex(index: TestIndex, { of, note }: { of: World; note: () => void }): Promise<void> {
-  const last = of.blocks[of.indexed - 1 - of.dropped] as TimedBlock;
-  if (of.isRetained) {
-    await index.dropRowsBefore(of.blocks[1] as TimedBlock);
+async function changeIndex(
+  index: TestIndex,
+  { world, note }: { world: World; note: () => void },
+): Promise<void> {
+  const last = world.blocks[world.indexed - 1 - world.dropped] as TimedBlock;
+  if (world.isRetained) {
+    await index.dropRowsBefore(world.blocks[1] as TimedBlock);
     note();
   }
-  if (of.dropped === 0) {
-    await index.apply(of.blocks.slice(of.indexed, of.indexed + 2));
+  if (world.dropped === 0) {
+    await index.apply(world.blocks.slice(world.indexed, world.indexed + 2));
     note();
     return;
   }
   await index.fork(last.slot);
   note();
-  const replacement = of.other.flatMap((block, i) => {
+  const replacement = world.other.flatMap((block, i) => {
     const slot = last.slot + 1 + i;
     const time = last.time + (block.time - FIRST_TIME) + 1;
     return [{ ...block, slot, parentSlot: slot - 1, time }];
@@ -144,12 +147,12 @@ describeWithChain("answers while the index changes", () => {
           fc.scheduler(),
           world,
           question,
-          async (scheduler, of, { isSupply, mint, ...one }) => {
+          async (scheduler, world, { isSupply, mint, ...one }) => {
             const within = { after_time: 0, before_time: FIRST_TIME * 2 };
             const query = { token_address: mint, ...one, ...within };
             const endpoint = isSupply ? tokenMintBurnTransactions : tokenTransactions;
             const sent: Query = isSupply ? query : { ...query, days: 1 };
-            await readAmidst(of, {
+            await readAmidst(world, {
               scheduler,
               writes,
               read: (store) => queryEndpoint(createHandlers(createDeps(store)), { endpoint, query: sent }),
@@ -169,7 +172,7 @@ describeWithChain("answers while the index changes", () => {
     const kinds = ["pool", "candles", "holders"] as const;
     const question = fc.record({ kind: fc.constantFrom(...kinds), ...page });
     await fc.assert(
-      fc.asyncProperty(fc.scheduler(), world, question, async (scheduler, of, { kind, ...one }) => {
+      fc.asyncProperty(fc.scheduler(), world, question, async (scheduler, world, { kind, ...one }) => {
         const within = { after_time: FIRST_TIME - 600, before_time: FIRST_TIME + 6_000 };
         const pool_address = POOLS[0]?.address as string;
         const queries = {
@@ -177,7 +180,7 @@ describeWithChain("answers while the index changes", () => {
           candles: { endpoint: ohlcvToken, query: { token_address: MINTS[1], interval: "1m", ...within } },
           holders: { endpoint: tokenHolders, query: { token_address: MEME, ...one } },
         };
-        await readAmidst(of, {
+        await readAmidst(world, {
           scheduler,
           writes: "whole",
           read: (store) => queryEndpoint(createHandlers(createDeps(store)), queries[kind]),

@@ -34,7 +34,7 @@ export interface TestIngestOptions {
   /** How long endpoints may contradict themselves; default 3 s. */
   readonly patienceMs?: number;
   /** Made of the store that it works on. */
-  readonly hooks?: (of: { store: Store; source: SolanaSource }) => readonly SyncHooks[];
+  readonly hooks?: (at: { store: Store; source: SolanaSource }) => readonly SyncHooks[];
   /** In place of one that decodes here. */
   readonly reader?: (source: SolanaSource) => BlockReader;
 }

@@ -82,12 +82,12 @@ async function indexAfresh(solana: TestSolana): Promise<Record<string, unknown[]
 }
 
 /** Waits until so many slots have come, or the head has; answers where the store stands. */
-async function progress(solana: TestSolana, of: { store: Store; slots: number }): Promise<number> {
-  const start = (await slotOf(of.store)) ?? 0;
+async function progress(solana: TestSolana, options: { store: Store; slots: number }): Promise<number> {
+  const start = (await slotOf(options.store)) ?? 0;
   const head = solana.chain.head("confirmed");
   for (;;) {
-    const slot = (await slotOf(of.store)) ?? 0;
-    if (slot >= Math.min(start + of.slots, head)) return slot;
+    const slot = (await slotOf(options.store)) ?? 0;
+    if (slot >= Math.min(start + options.slots, head)) return slot;
     await sleep(2);
   }
 }

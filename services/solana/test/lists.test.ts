@@ -60,12 +60,12 @@ function boundsOf({ from, length }: Ends, headTime: number): { after_time: numbe
   return { after_time, before_time: after_time + 1 + Math.floor(length * span) };
 }
 
-function windowOf(of: Ends, headTime: number) {
-  const { after_time, before_time } = boundsOf(of, headTime);
+function windowOf(ends: Ends, headTime: number) {
+  const { after_time, before_time } = boundsOf(ends, headTime);
   return {
-    days: of.days,
-    ...((of.kind === "both" || of.kind === "after") && { after_time }),
-    ...((of.kind === "both" || of.kind === "before") && { before_time }),
+    days: ends.days,
+    ...((ends.kind === "both" || ends.kind === "after") && { after_time }),
+    ...((ends.kind === "both" || ends.kind === "before") && { before_time }),
   };
 }
 
@@ -135,27 +135,28 @@ const world: fc.Arbitrary<World> = fc.record({
  * behind the same service: what that keeps in memory must stay right.
  */
 async function inWorld(
-  of: World,
+  generated: World,
   look: (at: { index: TestIndex; handlers: HandlerTable; reference: Reference }) => Promise<void>,
 ): Promise<void> {
   const store = await openTestStore();
   const handlers = createHandlers(createDeps(refuseScans(store)));
   try {
     const index = await TestIndex.open(store);
-    if (of.isKept) index.keepSegments(of.segmentRows);
-    for (let at = 0, n = 0; at < of.blocks.length; n++) {
-      const size = of.sizes[n] ?? 3;
-      await index.apply(of.blocks.slice(at, at + size), { finalLag: of.finalLag });
+    if (generated.isKept) index.keepSegments(generated.segmentRows);
+    for (let at = 0, n = 0; at < generated.blocks.length; n++) {
+      const size = generated.sizes[n] ?? 3;
+      await index.apply(generated.blocks.slice(at, at + size), { finalLag: generated.finalLag });
       at += size;
-      if (!of.isKept) await index.countSegments(of.segmentRows);
-      const old = of.dropped === undefined ? undefined : of.blocks[of.dropped];
+      if (!generated.isKept) await index.countSegments(generated.segmentRows);
+      const old = generated.dropped === undefined ? undefined : generated.blocks[generated.dropped];
       if (
         old !== undefined &&
         old.slot > index.checkpoint.rowsFromSlot &&
         old.slot <= index.checkpoint.finalizedSlot
       )
         await index.dropRowsBefore(old);
-      if (n === 2 || at >= of.blocks.length) await look({ index, handlers, reference: referenceOf(index) });
+      if (n === 2 || at >= generated.blocks.length)
+        await look({ index, handlers, reference: referenceOf(index) });
     }
   } finally {
     await store.close();
@@ -167,8 +168,8 @@ function referenceOf(index: TestIndex): Reference {
 }
 
 /** Many questions to each chain, each of some time. */
-function questions<T>(of: fc.Arbitrary<T>): fc.Arbitrary<[T, Ends][]> {
-  return fc.array(fc.tuple(of, ends), { minLength: 10, maxLength: 25 });
+function questions<T>(query: fc.Arbitrary<T>): fc.Arbitrary<[T, Ends][]> {
+  return fc.array(fc.tuple(query, ends), { minLength: 10, maxLength: 25 });
 }
 /** A counterexample is shrunk for so long at most, in milliseconds. */
 const RUNS = { numRuns: 40, interruptAfterTimeLimit: 60_000 };
@@ -176,11 +177,11 @@ const RUNS = { numRuns: 40, interruptAfterTimeLimit: 60_000 };
 describeWithChain("lists of transactions over random chains", () => {
   it("token-transactions: the rows of the token's list that satisfy every filter", async () => {
     await fc.assert(
-      fc.asyncProperty(world, questions(tokenQuery), async (of, questioned) => {
-        await inWorld(of, async ({ index, handlers, reference }) => {
-          for (const [of, when] of questioned) {
-            const { limit, at, min_value_usd: least, ...filters } = of;
-            const ofToken = reference.tokenRows.filter((row) => row.mint === of.token_address);
+      fc.asyncProperty(world, questions(tokenQuery), async (generated, questioned) => {
+        await inWorld(generated, async ({ index, handlers, reference }) => {
+          for (const [question, when] of questioned) {
+            const { limit, at, min_value_usd: least, ...filters } = question;
+            const ofToken = reference.tokenRows.filter((row) => row.mint === question.token_address);
             const asked = {
               ...filters,
               ...windowOf(when, reference.headTime),
@@ -206,10 +207,10 @@ describeWithChain("lists of transactions over random chains", () => {
   it("token-transactions-time-bounded: buys and sells of the range alone", async () => {
     const token = fc.record({ token_address: mint, ...page });
     await fc.assert(
-      fc.asyncProperty(world, questions(token), async (of, questioned) => {
-        await inWorld(of, async ({ handlers, reference }) => {
-          for (const [of, when] of questioned) {
-            const { limit, at, ...filters } = of;
+      fc.asyncProperty(world, questions(token), async (generated, questioned) => {
+        await inWorld(generated, async ({ handlers, reference }) => {
+          for (const [question, when] of questioned) {
+            const { limit, at, ...filters } = question;
             const asked = { ...filters, ...boundsOf(when, reference.headTime) };
             const page = pageOf({ limit, at }, (one) => reference.buysAndSells({ ...asked, ...one }));
             const query = { ...asked, ...page };
@@ -225,12 +226,12 @@ describeWithChain("lists of transactions over random chains", () => {
   it("pool-transactions, and within a range of time: every row of the pool", async () => {
     const ofPool = fc.record({ pool_address: pool, ...page });
     await fc.assert(
-      fc.asyncProperty(world, questions(ofPool), async (of, questioned) => {
-        await inWorld(of, async ({ handlers, reference }) => {
-          for (const [of, when] of questioned) {
+      fc.asyncProperty(world, questions(ofPool), async (generated, questioned) => {
+        await inWorld(generated, async ({ handlers, reference }) => {
+          for (const [question, when] of questioned) {
             const isLately = when.kind === "none";
             const endpoint = isLately ? poolTransactions : poolTransactionsTimeBounded;
-            const { limit, at, ...filters } = of;
+            const { limit, at, ...filters } = question;
             const asked = {
               ...filters,
               ...(isLately ? { days: when.days } : boundsOf(when, reference.headTime)),
@@ -249,8 +250,8 @@ describeWithChain("lists of transactions over random chains", () => {
   it("token-mint-burn-transactions: in any order of columns", async () => {
     const token = fc.record({ token_address: fc.constantFrom(MEME, RARE), order, ...page });
     await fc.assert(
-      fc.asyncProperty(world, questions(token), async (of, questioned) => {
-        await inWorld(of, async ({ handlers, reference }) => {
+      fc.asyncProperty(world, questions(token), async (generated, questioned) => {
+        await inWorld(generated, async ({ handlers, reference }) => {
           for (const [{ order: terms, limit, at, ...filters }, when] of questioned) {
             const asked = { ...filters, ...boundsOf(when, reference.headTime) };
             const page = pageOf({ limit, at }, (one) => reference.mintsAndBurns({ ...asked, ...one }, terms));

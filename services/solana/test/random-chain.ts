@@ -130,15 +130,15 @@ export const FIRST_TIME = 1_700_000_000;
 /**
  * Blocks from FIRST_SLOT and FIRST_TIME on, `name` in their hashes and signatures. Some slots were skipped, and several
  * blocks may share a second.
- * @param of.pause seconds between two blocks
+ * @param options.pause seconds between two blocks
  */
-export function randomBlocks(of: {
+export function randomBlocks(options: {
   name: string;
   pause: fc.Arbitrary<number>;
   minLength: number;
   maxLength: number;
 }): fc.Arbitrary<TimedBlock[]> {
-  const { name, pause, minLength, maxLength } = of;
+  const { name, pause, minLength, maxLength } = options;
   const block = fc.record({ skipped: fc.nat(2), seconds: pause, transactions });
   return fc.array(block, { minLength, maxLength }).map((found) => {
     let slot = FIRST_SLOT - 1;

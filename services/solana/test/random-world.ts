@@ -56,21 +56,21 @@ export interface Indexed {
   readonly index: TestIndex;
 }
 
-export async function withIndexedWorld(of: World, look: (at: Indexed) => Promise<void>): Promise<void> {
+export async function withIndexedWorld(world: World, look: (at: Indexed) => Promise<void>): Promise<void> {
   const store = await openTestStore();
   try {
     // As of slot 0 nothing was before the index.
     const index = await TestIndex.open(
       store,
-      of.isWhole ? { slot: 0, time: of.blocks[0]?.time ?? 0 } : undefined,
+      world.isWhole ? { slot: 0, time: world.blocks[0]?.time ?? 0 } : undefined,
     );
-    for (let at = 0; at < of.blocks.length; at += of.size) {
-      const part = of.blocks.slice(at, at + of.size);
+    for (let at = 0; at < world.blocks.length; at += world.size) {
+      const part = world.blocks.slice(at, at + world.size);
       // A token is described once it was met.
-      const isMet = at > 0 && at <= of.size;
-      if (isMet && of.described !== null) {
+      const isMet = at > 0 && at <= world.size;
+      if (isMet && world.described !== null) {
         const readSlot = (part[0]?.slot ?? 0) - 1;
-        await index.indexer.tokens.describe(new Map([[MEME, { ...of.described, readSlot }]]));
+        await index.indexer.tokens.describe(new Map([[MEME, { ...world.described, readSlot }]]));
       }
       await index.apply(part);
     }

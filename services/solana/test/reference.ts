@@ -40,8 +40,8 @@ export class Reference {
   readonly #blocks: readonly TimedBlock[];
   readonly #rowsFromSlot: number;
 
-  /** @param of.rowsFromSlot rows of earlier slots are not kept any more */
-  constructor(blocks: readonly TimedBlock[], of: { rowsFromSlot?: number } = {}) {
+  /** @param options.rowsFromSlot rows of earlier slots are not kept any more */
+  constructor(blocks: readonly TimedBlock[], options: { rowsFromSlot?: number } = {}) {
     const { book } = this;
     this.#blocks = blocks;
     for (const { slot, time, transactions } of blocks) {
@@ -52,7 +52,7 @@ export class Reference {
       this.trades.push(...rows.candleTrades.map((trade) => ({ ...trade, time })));
     }
     this.headTime = blocks.at(-1)?.time ?? 0;
-    this.#rowsFromSlot = of.rowsFromSlot ?? 0;
+    this.#rowsFromSlot = options.rowsFromSlot ?? 0;
   }
 
   tokenTransactions(

@@ -44,8 +44,8 @@ function readOutOfOrder(source: SolanaSource, random: Random): BlockReader {
 }
 
 /** Nodes that have lost some blocks, and answer with another one now and then. */
-function spoil(servers: readonly RpcServer[], of: { chain: TestSolana["chain"]; random: Random }): void {
-  const { chain, random } = of;
+function spoil(servers: readonly RpcServer[], options: { chain: TestSolana["chain"]; random: Random }): void {
+  const { chain, random } = options;
   const head = chain.head("confirmed");
   for (const { faults } of servers) {
     faults.hidden.clear();
@@ -68,10 +68,10 @@ function mend(servers: readonly RpcServer[]): void {
   }
 }
 
-async function start(solana: TestSolana, of: { store: Store; random: Random }): Promise<TestIngest> {
+async function start(solana: TestSolana, options: { store: Store; random: Random }): Promise<TestIngest> {
   return startTestIngest(solana, {
-    store: of.store,
-    reader: (source) => readOutOfOrder(source, of.random),
+    store: options.store,
+    reader: (source) => readOutOfOrder(source, options.random),
     hooks: ({ store }) => [new SegmentBuilder({ store, guard: () => [], segmentRows: SEGMENT_ROWS })],
   });
 }
@@ -79,9 +79,9 @@ async function start(solana: TestSolana, of: { store: Store; random: Random }): 
 /** A chain that grows, forks and is badly served, indexed all the while. */
 async function liveThrough(
   solana: TestSolana,
-  of: { store: Store; seed: number; stepS: number },
+  options: { store: Store; seed: number; stepS: number },
 ): Promise<void> {
-  const { store, seed, stepS } = of;
+  const { store, seed, stepS } = options;
   const random = createRandom(seed);
   solana.produce(50, { stepS });
   let ingest = await start(solana, { store, random });

@@ -38,7 +38,7 @@ export function runTestIngest(store: Store, endpoints: readonly { readonly url: 
     log,
     signal: stopping.signal,
     guard: () => [],
-    checkAgainMs: 100,
+    stallRetryMs: 100,
   }).catch((error: unknown) => {
     if (!stopping.signal.aborted) throw error;
   });

@@ -26,20 +26,20 @@ export class TestIndex {
   checkpoint: CheckpointRow;
   #keeper: SegmentBuilder | undefined;
 
-  private constructor(store: Store, of: { slot: number; time: number }) {
+  private constructor(store: Store, options: { slot: number; time: number }) {
     this.store = store;
     this.indexer = new Indexer(store);
     this.checkpoint = {
       chainId: 0,
-      slot: of.slot - 1,
+      slot: options.slot - 1,
       blockhash: "",
-      time: of.time,
-      fromSlot: of.slot,
-      fromTime: of.time,
-      rowsFromSlot: of.slot,
-      rowsFromTime: of.time,
-      headSlot: of.slot,
-      finalizedSlot: of.slot - 1,
+      time: options.time,
+      fromSlot: options.slot,
+      fromTime: options.time,
+      rowsFromSlot: options.slot,
+      rowsFromTime: options.time,
+      headSlot: options.slot,
+      finalizedSlot: options.slot - 1,
       fromBlockhash: "",
     };
   }
@@ -52,13 +52,13 @@ export class TestIndex {
   }
 
   /** Puts blocks in as one batch. */
-  async apply(added: readonly TimedBlock[], of: { finalLag?: number } = {}): Promise<void> {
+  async apply(added: readonly TimedBlock[], options: { finalLag?: number } = {}): Promise<void> {
     const last = added.at(-1);
     if (last === undefined) return;
     const previous = this.checkpoint;
     const batch = await this.indexer.apply(added);
     const { slot, blockhash, time } = last;
-    const finalizedSlot = Math.max(previous.finalizedSlot, slot - (of.finalLag ?? 0));
+    const finalizedSlot = Math.max(previous.finalizedSlot, slot - (options.finalLag ?? 0));
     const checkpoint = { ...previous, slot, blockhash, time, headSlot: slot, finalizedSlot };
     const rows = added.map(({ transactions: _, ...block }) => block);
     this.blocks = [...this.blocks, ...added];

@@ -195,9 +195,9 @@ function sell(
 }
 
 /** The older token program's tokens go by Transfer. */
-function moveToken(frame: ProgramFrame, pool: Pool, of: Parameters<typeof transfer>[1]): void {
+function moveToken(frame: ProgramFrame, pool: Pool, order: Parameters<typeof transfer>[1]): void {
   const isNew = frame.ledger.mint(pool.mints[0]).program === TOKEN_2022_PROGRAM;
-  (isNew ? transferChecked : transfer)(frame, of);
+  (isNew ? transferChecked : transfer)(frame, order);
 }
 
 export function findCreator({ name }: Pool): string {
@@ -207,9 +207,9 @@ export function findCreator({ name }: Pool): string {
 /** Finding an address takes a tenth of a millisecond. */
 const derived = new Map<string, string>();
 
-function derive(seed: string, of: string): string {
-  const name = `${seed}/${of}`;
-  const known = derived.get(name) ?? findProgramAddress([seed, decodeAddress(of)], PUMP_PROGRAM);
+function derive(seed: string, owner: string): string {
+  const name = `${seed}/${owner}`;
+  const known = derived.get(name) ?? findProgramAddress([seed, decodeAddress(owner)], PUMP_PROGRAM);
   derived.set(name, known);
   return known;
 }

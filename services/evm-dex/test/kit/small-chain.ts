@@ -225,7 +225,7 @@ export async function indexBlocks(
     }));
     await writeProgress(store, {
       indexer,
-      taken: indexer.flush(),
+      flushed: indexer.flush(),
       guard,
       progress: { checkpoint, fees: [], headers },
     });

@@ -71,7 +71,7 @@ function swapsOf(recorded: RecordedBlock) {
 }
 
 /** The rows of one block's swaps, as the ingest makes them, and the price of WETH at its end. */
-async function indexBlock(recorded: RecordedBlock): Promise<{ taken: FlushedRows; weth: number | null }> {
+async function indexBlock(recorded: RecordedBlock): Promise<{ flushed: FlushedRows; weth: number | null }> {
   const { tokens, events } = swapsOf(recorded);
   const ethereum = loadDeployments(undefined).find(({ chainId }) => chainId === 1);
   const store = await openTestStore();
@@ -94,7 +94,7 @@ async function indexBlock(recorded: RecordedBlock): Promise<{ taken: FlushedRows
   const block = { number: Number(number), hash, time, events };
   await indexer.prepare([block]);
   indexer.addBlock(block);
-  const answer = { taken: indexer.flush(), weth: indexer.prices.usd(WETH) };
+  const answer = { flushed: indexer.flush(), weth: indexer.prices.usd(WETH) };
   await store.close();
   return answer;
 }
@@ -109,16 +109,16 @@ describe("recorded blocks, priced", () => {
     let rows = 0;
     let valued = 0;
     for (const recorded of blocks) {
-      const { taken } = await indexBlock(recorded);
-      expect(taken.events).to.have.length(swapsOf(recorded).events.length);
-      for (const { price0Usd, price1Usd, valueUsd, feeUsd } of taken.events) {
+      const { flushed } = await indexBlock(recorded);
+      expect(flushed.events).to.have.length(swapsOf(recorded).events.length);
+      for (const { price0Usd, price1Usd, valueUsd, feeUsd } of flushed.events) {
         for (const usd of [price0Usd, price1Usd, valueUsd, feeUsd]) {
           expect(usd === null || (Number.isFinite(usd) && usd >= 0), `${usd}`).to.equal(true);
         }
         expect(valueUsd === null).to.equal(price0Usd === null && price1Usd === null);
         if (valueUsd !== null) valued += 1;
       }
-      rows += taken.events.length;
+      rows += flushed.events.length;
     }
     // The transfers of a few swaps are not of their amounts: tokens that take a fee.
     expect(rows).to.be.within(50, 60);

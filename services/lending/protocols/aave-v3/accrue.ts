@@ -4,20 +4,20 @@ import { type PoolMath, poolMath } from "./math.ts";
 import { percentMul, rayDiv, rayMul } from "./ray.ts";
 import type { ReserveState, StableDebt } from "./state.ts";
 
-/** A reserve at some time, in raw tokens: what the contracts' views say then. */
+/** A reserve at a given time, in raw tokens: what the contracts' views return then. */
 export interface AccruedReserve {
   readonly configuration: ReserveConfiguration;
   /** totalSupply of the aToken. */
   readonly supply: bigint;
-  /** `supply` and what the treasury may mint: what the Pool holds against the supply cap. */
+  /** `supply` plus what the treasury may mint: what the Pool compares with the supply cap. */
   readonly cappedSupply: bigint;
   /** At variable and stable rates. */
   readonly debt: bigint;
 }
 
 /**
- * Interest until `time`, Unix seconds from the state's own on: what Pool.getReserveNormalizedIncome and …VariableDebt,
- * the tokens' totalSupply and ReserveLogic's accrual to the treasury do at a block of that time.
+ * Accrues interest to `time` (Unix seconds, not before the state's own) as Pool.getReserveNormalizedIncome and
+ * …VariableDebt, the tokens' totalSupply and ReserveLogic's accrual to the treasury do at a block of that time.
  */
 export function accrueReserve(state: ReserveState, time: number): AccruedReserve {
   const math = poolMath(state.revision);
@@ -50,13 +50,13 @@ function variableInterest(
   { scaledVariableDebt, variableBorrowIndex }: ReserveState,
   { debtIndex, math }: { debtIndex: bigint; math: PoolMath },
 ): bigint {
-  // v3.5 rounds the difference, before it was the difference of two rounded debts.
+  // v3.5 rounds the difference; earlier versions subtract two rounded debts.
   if (math.debtRounding === "ceil")
     return rayMul(scaledVariableDebt, debtIndex - variableBorrowIndex, "floor");
   return rayMul(scaledVariableDebt, debtIndex) - rayMul(scaledVariableDebt, variableBorrowIndex);
 }
 
-/** The same on stable debt, whose own last update may lie before the reserve's. */
+/** Interest on stable debt since the reserve's last update; the debt's own last update may be earlier. */
 function stableInterest(
   { stableDebt: debt, lastUpdate }: ReserveState,
   { stableDebt, math }: { stableDebt: bigint; math: PoolMath },

@@ -1,4 +1,4 @@
-/** What a reserve's configuration word says. Source: Aave's ReserveConfiguration. */
+/** The fields of a reserve's configuration word. Source: Aave's ReserveConfiguration. */
 export interface ReserveConfiguration {
   /** Hundredths of a percent. */
   readonly ltv: number;
@@ -11,11 +11,11 @@ export interface ReserveConfiguration {
   readonly isPaused: boolean;
   /** Hundredths of a percent. */
   readonly reserveFactor: bigint;
-  /** Whole tokens; 0 = none. */
+  /** Whole tokens; 0 = uncapped. */
   readonly borrowCap: bigint;
-  /** Whole tokens; 0 = none. */
+  /** Whole tokens; 0 = uncapped. */
   readonly supplyCap: bigint;
-  /** Only v3.1 to v3.3 say so here. */
+  /** Set by v3.1 to v3.3 only. */
   readonly isVirtuallyAccounted: boolean;
 }
 

@@ -1,24 +1,24 @@
 import { encodeCall } from "../../../shared/evm/abi.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
-import { type UnitReader, UnreadableUnit } from "../protocol.ts";
+import { type ContractReader, UnreadableEntity } from "../protocol.ts";
 
-/** The functions that are called. */
+/** Selectors of the functions that are called. */
 const SELECTORS = {
-  // Of PoolAddressesProvider.
+  // PoolAddressesProvider
   getPool: "0x026b1d5f",
   getPoolConfigurator: "0x631adfca",
   getPriceOracle: "0xfca513a8",
-  // Of Pool.
+  // Pool
   ADDRESSES_PROVIDER: "0x0542975c",
   POOL_REVISION: "0x0148170e",
   getReservesList: "0xd1946dbc",
   getReserveData: "0x35ea6a75",
   getVirtualUnderlyingBalance: "0x6fb07f96",
-  // Of tokens.
+  // Tokens
   scaledTotalSupply: "0xb1bf962d",
   getSupplyData: "0x79774338",
   balanceOf: "0x70a08231",
-  // Of AaveOracle.
+  // AaveOracle
   BASE_CURRENCY: "0xe19f4700",
   BASE_CURRENCY_UNIT: "0x8c89b64f",
   getAssetPrice: "0xb3596f07",
@@ -30,20 +30,21 @@ export const ZERO_ADDRESS: Hex = `0x${"0".repeat(40)}`;
 
 /** One contract at the reader's block. */
 export interface Contract {
-  /** Null where it reverts. */
-  ask(name: FunctionName, ...args: Hex[]): Promise<Hex | null>;
-  /** Rejects with UnreadableUnit where it reverts. */
-  must(name: FunctionName, ...args: Hex[]): Promise<Hex>;
+  /** Return data; null where the call reverts. */
+  tryCall(name: FunctionName, ...args: Hex[]): Promise<Hex | null>;
+  /** Return data; rejects with UnreadableEntity where the call reverts. */
+  call(name: FunctionName, ...args: Hex[]): Promise<Hex>;
 }
 
-export function contractAt(reader: UnitReader, address: Hex): Contract {
-  const ask = (name: FunctionName, args: Hex[]) => reader.call(address, encodeCall(SELECTORS[name], args));
+export function contractAt(reader: ContractReader, address: Hex): Contract {
+  const tryCall = (name: FunctionName, args: Hex[]) =>
+    reader.call(address, encodeCall(SELECTORS[name], args));
   return {
-    ask: (name, ...args) => ask(name, args),
-    async must(name, ...args) {
-      const answer = await ask(name, args);
-      if (answer === null) throw new UnreadableUnit(`${name} of ${address} does not answer`);
-      return answer;
+    tryCall: (name, ...args) => tryCall(name, args),
+    async call(name, ...args) {
+      const returned = await tryCall(name, args);
+      if (returned === null) throw new UnreadableEntity(`${name} of ${address} reverts`);
+      return returned;
     },
   };
 }

@@ -11,19 +11,19 @@ const section = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().min(1),
-        /** The PoolAddressesProvider, which outlives everything that it names. */
+        /** The PoolAddressesProvider: its address stays when the contracts it names are replaced. */
         provider: address,
       }),
     )
     .min(1),
 });
 
-/** The markets of one chain. Throws an Error that names the field. */
+/** Parses the markets of one chain. Throws an Error that names the field. */
 export function parseAaveDeployment(value: unknown): AaveDeployment {
   const parsed = section.safeParse(value);
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const { markets } = parsed.data;
-  const twice = markets.find(({ provider }, i) => markets.findIndex((m) => m.provider === provider) < i);
-  if (twice) throw new Error(`markets: provider ${twice.provider} is there twice`);
+  const duplicate = markets.find(({ provider }, i) => markets.findIndex((m) => m.provider === provider) < i);
+  if (duplicate) throw new Error(`markets: provider ${duplicate.provider} is listed twice`);
   return { markets };
 }

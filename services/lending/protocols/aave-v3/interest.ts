@@ -1,25 +1,25 @@
 import { fromFixed } from "../rows.ts";
 import { RAY, rayMul } from "./ray.ts";
 
-/** Of 365 days. Source of all here: Aave's MathUtils. */
+/** A year of 365 days. Source of all formulas here: Aave's MathUtils. */
 const YEAR_S = 31_536_000;
 const YEAR = BigInt(YEAR_S);
 
-/** The two approximations of (1 + rate / year)^seconds that Aave has had: see math.ts for which Pool uses which. */
+/** Aave's two approximations of (1 + rate / year)^seconds: see math.ts for which Pool uses which. */
 export type Compounding = "binomial" | "exponential";
 
-/** What suppliers' claims grow by in some seconds at a yearly rate, in rays: without interest on interest. */
+/** Growth factor of suppliers' claims over some seconds at a yearly rate, in rays: simple interest. */
 export function linearInterest(rate: bigint, seconds: number): bigint {
   return RAY + (rate * BigInt(seconds)) / YEAR;
 }
 
-/** What debts grow by in some seconds at a yearly rate, in rays: the first terms of the series of compound interest. */
+/** Growth factor of debts over some seconds at a yearly rate, in rays: the first terms of compound interest. */
 export function compoundInterest(rate: bigint, seconds: number, compounding: Compounding): bigint {
   if (seconds === 0) return RAY;
   return compounding === "binomial" ? binomial(rate, BigInt(seconds)) : exponential(rate, BigInt(seconds));
 }
 
-/** 1 + n·x + n(n−1)/2·x² + n(n−1)(n−2)/6·x³ of n seconds; the powers lose digits before they are multiplied. */
+/** 1 + n·x + n(n−1)/2·x² + n(n−1)(n−2)/6·x³ for n seconds; the powers are truncated before they are multiplied. */
 function binomial(rate: bigint, n: bigint): bigint {
   const square = rayMul(rate, rate) / (YEAR * YEAR);
   const cube = rayMul(square, rate) / YEAR;
@@ -29,7 +29,7 @@ function binomial(rate: bigint, n: bigint): bigint {
   return RAY + (rate * n) / YEAR + second + third;
 }
 
-/** 1 + x + x²/2 + x³/6, x being the rate of the whole time. */
+/** 1 + x + x²/2 + x³/6, where x is the rate over the whole time. */
 function exponential(rate: bigint, n: bigint): bigint {
   const x = (rate * n) / YEAR;
   return RAY + x + rayMul(x, x / 2n + rayMul(x, x / 6n));
@@ -37,6 +37,6 @@ function exponential(rate: bigint, n: bigint): bigint {
 
 /** (1 + rate / 1e27 / 31,536,000)^31,536,000 − 1: a yearly rate in rays, compounded every second. */
 export function annualYield(rate: bigint): number {
-  // Not by powers: 1 + a rate per second has lost most of the rate's digits.
+  // No power: 1 + the rate per second would lose most of the rate's digits.
   return Math.expm1(YEAR_S * Math.log1p(fromFixed(rate, 27) / YEAR_S));
 }

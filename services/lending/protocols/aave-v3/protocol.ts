@@ -1,7 +1,7 @@
 import type { Hex } from "../../../shared/evm/port.ts";
-import { type LendingProtocol, UnreadableUnit } from "../protocol.ts";
+import { type LendingProtocol, UnreadableEntity } from "../protocol.ts";
+import { AAVE_TOPICS, affectedAaveEntities } from "./affected-entities.ts";
 import { parseAaveDeployment } from "./deployment.ts";
-import { AAVE_TOPICS, hearAave } from "./hear.ts";
 import { readMarket } from "./read-market.ts";
 import { readReserve } from "./read-reserve.ts";
 import { reserveRow } from "./rows.ts";
@@ -16,8 +16,8 @@ import {
 } from "./state.ts";
 
 /**
- * Aave v3, of every version so far. A market is a PoolAddressesProvider, which names a Pool, whose reserves are the
- * rows; a reserve that is dropped, or whose Pool the market left, has none.
+ * Aave v3, every version up to v3.7. A market is a PoolAddressesProvider, which names a Pool. Each listed reserve of the
+ * Pool is a row, inactive ones included; a dropped reserve, or one of a replaced Pool, has no row.
  */
 export const aaveV3: LendingProtocol<AaveDeployment> = {
   id: "aave-v3",
@@ -25,9 +25,9 @@ export const aaveV3: LendingProtocol<AaveDeployment> = {
   topics: AAVE_TOPICS,
   parseDeployment: parseAaveDeployment,
   roots: ({ markets }) => markets.map(({ provider }) => marketRef(provider)),
-  // Each Pool lists its reserves: nothing needs to be found in past logs.
+  // Each Pool lists its reserves: past logs are not needed.
   scans: () => [],
-  hear: hearAave,
+  affectedEntities: affectedAaveEntities,
   async read({ kind, id }, { reader, previous = null }) {
     try {
       if (kind === MARKET) return await readMarket(id as Hex, reader);
@@ -36,19 +36,21 @@ export const aaveV3: LendingProtocol<AaveDeployment> = {
         state: await readReserve({ pool, asset }, { reader, previous: previous as ReserveState | null }),
       };
     } catch (error) {
-      // Words that are not there, or not what they should be.
+      // Return data that is too short or out of range.
       if (error instanceof RangeError)
-        throw new UnreadableUnit(`${kind} ${id} answers no such thing: ${error.message}`, { cause: error });
+        throw new UnreadableEntity(`${kind} ${id} returns malformed data: ${error.message}`, {
+          cause: error,
+        });
       throw error;
     }
   },
-  *rows(units, { time, deployment }) {
+  *rows(entities, { time, deployment }) {
     for (const { provider } of deployment.markets) {
-      const market = units.get<MarketState>(MARKET, provider)?.state;
+      const market = entities.get<MarketState>(MARKET, provider)?.state;
       if (market === undefined) continue;
       for (const asset of market.reserves) {
         const { kind, id } = reserveRef(market.pool, asset);
-        const reserve = units.get<ReserveState | null>(kind, id)?.state;
+        const reserve = entities.get<ReserveState | null>(kind, id)?.state;
         if (reserve) yield reserveRow(reserve, { pool: market.pool, time });
       }
     }

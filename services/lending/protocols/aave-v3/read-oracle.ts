@@ -1,25 +1,28 @@
 import { readAddress, readUint } from "../../../shared/evm/abi.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
-import type { UnitReader } from "../protocol.ts";
+import type { ContractReader } from "../protocol.ts";
 import { type Contract, contractAt } from "./contracts.ts";
 import type { OracleState } from "./state.ts";
 
-/** What the market's oracle says of a token; null where it has no oracle that answers, which costs a row only its price. */
+/**
+ * The price of a token by the market's oracle, as of the reserve's last reading: prices change without an event. Null
+ * where no oracle responds: the row then has no oracle price.
+ */
 export async function readOracle(
   { provider, asset }: { provider: Hex; asset: Hex },
-  { reader, previous }: { reader: UnitReader; previous: OracleState | null },
+  { reader, previous }: { reader: ContractReader; previous: OracleState | null },
 ): Promise<OracleState | null> {
-  const [named, early] = await Promise.all([
-    contractAt(reader, provider).must("getPriceOracle"),
-    // The oracle is hardly ever another one than last time.
+  const [current, previousPrice] = await Promise.all([
+    contractAt(reader, provider).call("getPriceOracle"),
+    // The oracle rarely changes: one round of calls while it does not.
     previous && readPrice(contractAt(reader, previous.address), asset),
   ]);
-  const address = readAddress(named, 0);
-  if (previous?.address === address) return { ...previous, price: early ?? 0n };
+  const address = readAddress(current, 0);
+  if (previous?.address === address) return { ...previous, price: previousPrice ?? 0n };
   const oracle = contractAt(reader, address);
   const [baseCurrency, baseUnit, price] = await Promise.all([
-    oracle.ask("BASE_CURRENCY"),
-    oracle.ask("BASE_CURRENCY_UNIT"),
+    oracle.tryCall("BASE_CURRENCY"),
+    oracle.tryCall("BASE_CURRENCY_UNIT"),
     readPrice(oracle, asset),
   ]);
   if (baseCurrency === null || baseUnit === null) return null;
@@ -27,6 +30,6 @@ export async function readOracle(
 }
 
 async function readPrice(oracle: Contract, asset: Hex): Promise<bigint> {
-  const answer = await oracle.ask("getAssetPrice", asset);
-  return answer === null ? 0n : readUint(answer, 0);
+  const returned = await oracle.tryCall("getAssetPrice", asset);
+  return returned === null ? 0n : readUint(returned, 0);
 }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { type Abi, decodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
 import type { Hex } from "../../../shared/evm/port.ts";
-import type { UnitReader } from "../protocol.ts";
+import type { ContractReader } from "../protocol.ts";
 import { accrueReserve } from "./accrue.ts";
 import { RAY } from "./ray.ts";
 import { readReserve } from "./read-reserve.ts";
@@ -70,7 +70,7 @@ function answersOf(revision: bigint, data: Partial<typeof DATA> = {}): Answers {
 }
 
 /** Answers from a table, all calls that were made meanwhile together, and counts how often it had to. */
-function readerOf(answers: Answers): UnitReader & { rounds: number } {
+function readerOf(answers: Answers): ContractReader & { rounds: number } {
   let waiting: (() => void)[] = [];
   const reader = {
     chainId: 1,

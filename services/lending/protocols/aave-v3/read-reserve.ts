@@ -1,64 +1,69 @@
 import { readAddress, readInt, readUint } from "../../../shared/evm/abi.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
-import { type UnitReader, UnreadableUnit } from "../protocol.ts";
+import { type ContractReader, UnreadableEntity } from "../protocol.ts";
 import { readConfiguration } from "./configuration.ts";
 import { contractAt, ZERO_ADDRESS } from "./contracts.ts";
 import { poolMath } from "./math.ts";
 import { readOracle } from "./read-oracle.ts";
 import type { ReserveState, StableDebt } from "./state.ts";
 
-interface Reserve {
+interface ReserveAddress {
   readonly pool: Hex;
   readonly asset: Hex;
 }
 
-interface Reading {
-  readonly reader: UnitReader;
+interface ReadContext {
+  readonly reader: ContractReader;
   readonly previous: ReserveState | null;
 }
 
 /**
- * A reserve's storage; null where the Pool has no such reserve (any more). Contracts that the last state names are
- * asked together with the Pool: one round of calls, unless it names others now.
+ * Reads a reserve's storage; null where the Pool has no such reserve (any more). Contracts of the last state are called
+ * together with the Pool: one round of calls, unless the Pool names other contracts now.
  */
-export async function readReserve(reserve: Reserve, reading: Reading): Promise<ReserveState | null> {
-  const [stored, priced] = await Promise.all([readStored(reserve, reading), readPriced(reserve, reading)]);
-  return stored && { ...stored, ...priced };
+export async function readReserve(
+  reserve: ReserveAddress,
+  context: ReadContext,
+): Promise<ReserveState | null> {
+  const [stored, price] = await Promise.all([readStored(reserve, context), readPrice(reserve, context)]);
+  return stored && { ...stored, ...price };
 }
 
-type Priced = Pick<ReserveState, "provider" | "oracle">;
-
-async function readPriced({ pool, asset }: Reserve, { reader, previous }: Reading): Promise<Priced> {
+async function readPrice(
+  { pool, asset }: ReserveAddress,
+  { reader, previous }: ReadContext,
+): Promise<Pick<ReserveState, "provider" | "oracle">> {
   const provider =
-    previous?.provider ?? readAddress(await contractAt(reader, pool).must("ADDRESSES_PROVIDER"), 0);
+    previous?.provider ?? readAddress(await contractAt(reader, pool).call("ADDRESSES_PROVIDER"), 0);
   const oracle = await readOracle({ provider, asset }, { reader, previous: previous?.oracle ?? null });
   return { provider, oracle };
 }
 
-async function readStored({ pool, asset }: Reserve, { reader, previous }: Reading) {
+async function readStored({ pool, asset }: ReserveAddress, { reader, previous }: ReadContext) {
   const contract = contractAt(reader, pool);
-  const [data, revisionAnswer, virtualBalance, early] = await Promise.all([
-    contract.must("getReserveData", asset),
-    contract.must("POOL_REVISION"),
-    contract.ask("getVirtualUnderlyingBalance", asset),
+  const [data, revisionData, virtualBalance, ofPreviousTokens] = await Promise.all([
+    contract.call("getReserveData", asset),
+    contract.call("POOL_REVISION"),
+    contract.tryCall("getVirtualUnderlyingBalance", asset),
     previous && readTokens(tokensOf(previous), { asset, reader }),
   ]);
-  // The struct of v3.0, whose layout getReserveData has kept: fields of stable debt say nothing since v3.2.
+  // getReserveData still returns the struct of v3.0; its stable debt fields are unused since v3.2.
   const tokens: Tokens = {
     aToken: readAddress(data, 8),
     stableDebtToken: readAddress(data, 9),
     variableDebtToken: readAddress(data, 10),
   };
   if (tokens.aToken === ZERO_ADDRESS) return null;
-  const isAsBefore = previous !== null && isSame(tokens, tokensOf(previous));
-  const { balance, ...held } =
-    early !== null && isAsBefore ? early : await readTokens(tokens, { asset, reader });
+  const isUnchanged = previous !== null && isSame(tokens, tokensOf(previous));
+  const { balance, ...tokenState } =
+    ofPreviousTokens !== null && isUnchanged ? ofPreviousTokens : await readTokens(tokens, { asset, reader });
   const configuration = readUint(data, 0);
-  const revision = readInt(revisionAnswer, 0);
+  const revision = readInt(revisionData, 0);
   const isVirtual =
     poolMath(revision).virtualAccounting === "all" || readConfiguration(configuration).isVirtuallyAccounted;
+  // Without virtual accounting (v3.0) donations change the balance without an event: it is as of the last reading.
   const liquidity = (isVirtual ? virtualBalance : null) ?? balance;
-  if (liquidity === null) throw new UnreadableUnit(`balanceOf of ${asset} does not answer`);
+  if (liquidity === null) throw new UnreadableEntity(`balanceOf of ${asset} reverts`);
   return {
     revision,
     configuration,
@@ -68,7 +73,7 @@ async function readStored({ pool, asset }: Reserve, { reader, previous }: Readin
     variableBorrowRate: readUint(data, 4),
     lastUpdate: readInt(data, 6),
     accruedToTreasury: readUint(data, 12),
-    ...held,
+    ...tokenState,
     liquidity: readUint(liquidity, 0),
   };
 }
@@ -91,15 +96,15 @@ function isSame(a: Tokens, b: Tokens): boolean {
   );
 }
 
-async function readTokens(tokens: Tokens, { asset, reader }: { asset: Hex; reader: UnitReader }) {
+async function readTokens(tokens: Tokens, { asset, reader }: { asset: Hex; reader: ContractReader }) {
   const { stableDebtToken, variableDebtToken } = tokens;
   const [underlying, aToken, balance, scaledSupply, scaledVariableDebt, stable] = await Promise.all([
     reader.token(asset),
     reader.token(tokens.aToken),
-    contractAt(reader, asset).ask("balanceOf", tokens.aToken),
-    contractAt(reader, tokens.aToken).must("scaledTotalSupply"),
-    contractAt(reader, variableDebtToken).must("scaledTotalSupply"),
-    stableDebtToken === ZERO_ADDRESS ? null : contractAt(reader, stableDebtToken).ask("getSupplyData"),
+    contractAt(reader, asset).tryCall("balanceOf", tokens.aToken),
+    contractAt(reader, tokens.aToken).call("scaledTotalSupply"),
+    contractAt(reader, variableDebtToken).call("scaledTotalSupply"),
+    stableDebtToken === ZERO_ADDRESS ? null : contractAt(reader, stableDebtToken).tryCall("getSupplyData"),
   ]);
   return {
     underlying: { address: asset, symbol: underlying.symbol },
@@ -113,12 +118,12 @@ async function readTokens(tokens: Tokens, { asset, reader }: { asset: Hex; reade
   };
 }
 
-/** Since v3.2 a stand-in answers for all stable debt tokens, if any: that there is none. */
-function toStableDebt(answer: Hex | null): StableDebt | null {
-  if (answer === null || readUint(answer, 0) === 0n) return null;
+/** Since v3.2 one placeholder contract, if any, returns zero for all stable debt tokens. */
+function toStableDebt(data: Hex | null): StableDebt | null {
+  if (data === null || readUint(data, 0) === 0n) return null;
   return {
-    principal: readUint(answer, 0),
-    averageRate: readUint(answer, 2),
-    lastUpdate: readInt(answer, 3),
+    principal: readUint(data, 0),
+    averageRate: readUint(data, 2),
+    lastUpdate: readInt(data, 3),
   };
 }

@@ -4,7 +4,10 @@ import { ZERO_ADDRESS } from "./contracts.ts";
 import { annualYield } from "./interest.ts";
 import type { OracleState, ReserveState } from "./state.ts";
 
-/** A reserve's row, interest accrued to `time` (Unix seconds). */
+/**
+ * A reserve's row, with interest accrued to `time` (Unix seconds). Rates are those in storage: they stay constant until
+ * the reserve's next action, and so does supplyApy.
+ */
 export function reserveRow(state: ReserveState, { pool, time }: { pool: string; time: number }): VaultRow {
   const accrued = accrueReserve(state, time);
   const { configuration, supply, debt } = accrued;
@@ -26,7 +29,7 @@ export function reserveRow(state: ReserveState, { pool, time }: { pool: string; 
     supplyApy: annualYield(state.liquidityRate),
     borrowApy: annualYield(state.variableBorrowRate),
     utilizationRate: debt === 0n ? 0 : Number(debt) / Number(debt + state.liquidity),
-    // The reserve factor is taken before supplyApy.
+    // supplyApy is net of the reserve factor.
     performanceFee: 0,
     managementFee: 0,
     ltv: liquidationThreshold === 0 ? null : configuration.ltv / 10_000,
@@ -36,7 +39,7 @@ export function reserveRow(state: ReserveState, { pool, time }: { pool: string; 
   };
 }
 
-/** What can be borrowed now: what is there, and what the borrow cap leaves. */
+/** What can be borrowed now: min(liquidity, borrowCap − debt). */
 function availableOf({ liquidity }: ReserveState, { configuration, debt }: AccruedReserve): bigint {
   if (configuration.borrowCap === 0n) return liquidity;
   const left = inTokens(configuration.borrowCap, configuration.decimals) - debt;
@@ -57,7 +60,7 @@ function capOf(whole: bigint): number | null {
   return whole === 0n ? null : Number(whole);
 }
 
-/** Null where the oracle has no price, or tells it in anything but USD. */
+/** Null where the oracle has no price, or its base currency is not USD. */
 function priceOf({ baseCurrency, baseUnit, price }: OracleState): OraclePrice | null {
   if (baseCurrency !== ZERO_ADDRESS || price === 0n || baseUnit === 0n) return null;
   return { value: Number(price) / Number(baseUnit), unit: "USD" };

@@ -1,20 +1,21 @@
 import type { Hex } from "../../../shared/evm/port.ts";
-import type { UnitRef } from "../protocol.ts";
+import type { EntityRef } from "../protocol.ts";
 
-/** One PoolAddressesProvider; its address is the id. */
+/** Kind of a market; the id is the address of its PoolAddressesProvider. */
 export const MARKET = "aave-market";
-/** One token of one Pool; the id is `<pool>:<token>`. */
+/** Kind of a reserve (one token of one Pool); the id is `<pool>:<token>`. */
 export const RESERVE = "aave-reserve";
 
-export function marketRef(provider: Hex): UnitRef {
+export function marketRef(provider: Hex): EntityRef {
   return { kind: MARKET, id: provider };
 }
 
-export function reserveRef(pool: Hex, asset: Hex): UnitRef {
+export function reserveRef(pool: Hex, asset: Hex): EntityRef {
   return { kind: RESERVE, id: `${pool}:${asset}` };
 }
 
-/** Types, not interfaces: only those count as plain data. */
+// Types, not interfaces: only type aliases are assignable to EntityState.
+
 export type MarketState = {
   readonly pool: Hex;
   readonly configurator: Hex;
@@ -23,7 +24,7 @@ export type MarketState = {
   readonly reserves: readonly Hex[];
 };
 
-/** As the contracts store it, which is as it was at `lastUpdate` (Unix seconds). Rates are yearly; they and indexes are rays. */
+/** As the contracts store it, i.e. as of `lastUpdate` (Unix seconds). Rates (yearly) and indexes are rays. */
 export type ReserveState = {
   /** The Pool's PoolAddressesProvider. */
   readonly provider: Hex;
@@ -31,7 +32,7 @@ export type ReserveState = {
   readonly underlying: { readonly address: Hex; readonly symbol: string };
   readonly aToken: { readonly address: Hex; readonly symbol: string; readonly name: string };
   readonly variableDebtToken: Hex;
-  /** The zero address where there is none. */
+  /** The zero address where the reserve has none. */
   readonly stableDebtToken: Hex;
   readonly configuration: bigint;
   readonly lastUpdate: number;
@@ -43,11 +44,11 @@ export type ReserveState = {
   readonly accruedToTreasury: bigint;
   readonly scaledSupply: bigint;
   readonly scaledVariableDebt: bigint;
-  /** Null where nothing is owed at a stable rate; since v3.2 nothing is. */
+  /** Null without debt at a stable rate; always since v3.2. */
   readonly stableDebt: StableDebt | null;
-  /** Tokens that are there to be borrowed or withdrawn. */
+  /** Raw tokens available to borrow or withdraw. */
   readonly liquidity: bigint;
-  /** Null where the market has none that answers. */
+  /** Null where the market has no oracle that responds. */
   readonly oracle: OracleState | null;
 };
 
@@ -60,14 +61,14 @@ export type StableDebt = {
 
 export type OracleState = {
   readonly address: Hex;
-  /** The zero address is USD. */
+  /** The zero address means USD. */
   readonly baseCurrency: Hex;
   readonly baseUnit: bigint;
-  /** Of one whole token, in base units; 0 where the oracle has none. */
+  /** Of one whole token, in base units; 0 where the oracle has no price. */
   readonly price: bigint;
 };
 
-/** As `deployments` names it; `name` is for people. */
+/** As in `deployments`; `name` is documentation only. */
 export interface AaveMarket {
   readonly name: string;
   readonly provider: Hex;

@@ -1,17 +1,17 @@
 import { rpow } from "./rpow.ts";
 
-/** What an EVK vault has and owes at one moment, and what lets it grow. Raw units of the asset, but for what is said. */
+/** An EVK vault's balances at one moment, and its interest parameters. Raw units of the asset unless stated. */
 export type Books = {
   readonly cash: bigint;
-  /** All shares, those of the fees included. */
+  /** All shares, fee shares included. */
   readonly shares: bigint;
-  /** Shares that are kept for governor and protocol. */
+  /** Shares accumulated for governor and protocol. */
   readonly fees: bigint;
   /** In 2^-31 of the asset's unit. */
   readonly debt: bigint;
   /** 27 decimals. */
   readonly accumulator: bigint;
-  /** Per second, 27 decimals. Constant until the vault's status is checked again, which its events tell. */
+  /** Per second, 27 decimals. Constant until the vault's next status check, which emits an event. */
   readonly rate: bigint;
   /** Part of the interest, in ten-thousandths. */
   readonly interestFee: number;
@@ -21,20 +21,21 @@ const ONE = 10n ** 27n;
 const DEBT_SHIFT = 31n;
 const FEE_SCALE = 10_000n;
 const LIMIT = 1n << 256n;
-/** Most of anything that a vault counts. */
+/** The EVK's maximum of any amount (MAX_SANE_AMOUNT). */
 export const MAX_AMOUNT = (1n << 112n) - 1n;
 const MAX_DEBT = MAX_AMOUNT << DEBT_SHIFT;
-/** Counted in on both sides wherever shares become assets. */
+/** Added to assets and shares in every conversion. */
 const VIRTUAL_DEPOSIT = 1_000_000n;
 
 /**
- * The books some seconds later, in the contract's own integer steps: interest compounds every second, debts are kept
- * with 31 more bits, the fee is whole units turned into new shares. What would leave the contract's range does not grow.
+ * The books some seconds later, in the contract's own integer steps: interest compounds every second, debts have 31 more
+ * bits, the fee in whole units becomes new shares. A value that would leave the contract's range does not grow.
  * Source: Euler Vault Kit, Cache.
  *
- * The contract accrues from its last update, which no getter tells, we from the block that was read. Where that is a later
- * one, debt is rounded once more (some 10^-20 of it after a year), and fee shares made up to it share in the interest
- * after it: other shares are then worth less by fee × (1 − fee) × yield before × yield after. Supply and debt are not.
+ * The contract accrues from its last update, which no getter returns; this accrues from the block of the reading. If that
+ * is later, debt is rounded once more (some 10^-20 of it after a year), and fee shares minted up to it earn the interest
+ * after it: other shares are then worth less by fee × (1 − fee) × yield before × yield after; by nothing where the block of
+ * the reading is the vault's last update. Supply and debt are exact.
  */
 export function accrue(books: Books, seconds: number): Books {
   if (seconds === 0) return books;
@@ -63,7 +64,7 @@ export function totalAssets(books: Pick<Books, "cash" | "debt">): bigint {
   return books.cash + totalBorrows(books);
 }
 
-/** What shares are worth, rounded down (convertToAssets, previewRedeem). */
+/** The assets of shares, rounded down (convertToAssets, previewRedeem). */
 export function toAssets(books: Pick<Books, "cash" | "debt" | "shares">, shares: bigint): bigint {
   return (shares * (totalAssets(books) + VIRTUAL_DEPOSIT)) / (books.shares + VIRTUAL_DEPOSIT);
 }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { encodeAmountCap } from "../../../../deploy/devnet/euler/amount-cap.ts";
-import { decodeAmountCap } from "./amount-cap.ts";
+import { decodeAmountCap } from "./evk-view.ts";
 
 describe("euler: caps", () => {
   it("reads known values", () => {

@@ -1,8 +1,8 @@
 import { encodeCall, readAddress, readInt, readUint } from "../../../shared/evm/abi.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
-import { type UnitReader, UnreadableUnit } from "../protocol.ts";
+import { type ContractReader, UnreadableEntity } from "../protocol.ts";
 
-/** Selectors of the getters that are called; `calls.test.ts` holds them against their signatures. */
+/** Selectors of the getters that are called; `protocol.test.ts` compares them with their signatures. */
 export const SELECTORS = {
   "getProxyListLength()": "0x0a68b7ba",
   "getProxyListSlice(uint256,uint256)": "0xc0e96df6",
@@ -47,48 +47,50 @@ export const SELECTORS = {
 export type Getter = keyof typeof SELECTORS;
 type Arguments = readonly (Hex | bigint | number)[];
 
-/** One contract at the reader's block. Every question but `ask` must be answered: UnreadableUnit where it is not. */
+/** One contract at the reader's block. Every method but `tryCall` rejects with UnreadableEntity where the call reverts. */
 export interface Contract {
-  /** Null where the call reverted. */
-  ask(getter: Getter, args?: Arguments): Promise<Hex | null>;
-  /** What `decode` makes of the returned data; a RangeError of it means that the answer is no such thing. */
+  /** Return data; null where the call reverts. */
+  tryCall(getter: Getter, args?: Arguments): Promise<Hex | null>;
+  /** The decoded return data; a RangeError of `decode` becomes an UnreadableEntity. */
   read<T>(getter: Getter, decode: (data: Hex) => T, args?: Arguments): Promise<T>;
   uint(getter: Getter, args?: Arguments): Promise<bigint>;
   address(getter: Getter, args?: Arguments): Promise<Hex>;
   addresses(getter: Getter, args?: Arguments): Promise<Hex[]>;
-  /** How many there are of something that is then asked for one by one: at most `most`. */
-  count(getter: Getter, most: number): Promise<number>;
+  /** The length of a list whose items are then called for one by one: at most `max`. */
+  count(getter: Getter, max: number): Promise<number>;
 }
 
-export function contractAt(reader: UnitReader, address: string): Contract {
-  const ask: Contract["ask"] = (getter, args) =>
+export function contractAt(reader: ContractReader, address: string): Contract {
+  const tryCall: Contract["tryCall"] = (getter, args) =>
     reader.call(address as Hex, encodeCall(SELECTORS[getter], args));
   const read: Contract["read"] = async (getter, decode, args) => {
-    const data = await ask(getter, args);
-    if (data === null) throw new UnreadableUnit(`Cannot read ${address}: ${getter} gave no answer`);
+    const data = await tryCall(getter, args);
+    if (data === null) throw new UnreadableEntity(`Cannot read ${address}: ${getter} reverts`);
     try {
       return decode(data);
     } catch (cause) {
       if (!(cause instanceof RangeError)) throw cause;
-      throw new UnreadableUnit(`Cannot read ${address}: ${getter} gave ${data.slice(0, 80)}`, { cause });
+      throw new UnreadableEntity(`Cannot read ${address}: ${getter} returned ${data.slice(0, 80)}`, {
+        cause,
+      });
     }
   };
   return {
-    ask,
+    tryCall,
     read,
     uint: (getter, args) => read(getter, (data) => readUint(data, 0), args),
     address: (getter, args) => read(getter, (data) => readAddress(data, 0), args),
     addresses: (getter, args) => read(getter, decodeAddresses, args),
-    count: (getter, most) =>
+    count: (getter, max) =>
       read(getter, (data) => {
         const count = readInt(data, 0);
-        if (count < 0 || count > most) throw new RangeError(`Cannot count to ${count}: it is above ${most}`);
+        if (count < 0 || count > max) throw new RangeError(`Cannot read ${count} items: it is above ${max}`);
         return count;
       }),
   };
 }
 
-/** The ABI's address[] as the only value returned. */
+/** Decodes an address[] that is the only returned value. */
 function decodeAddresses(data: Hex): Hex[] {
   const length = readInt(data, 1);
   if (readInt(data, 0) !== 32 || data.length < 2 + 64 * (2 + length))

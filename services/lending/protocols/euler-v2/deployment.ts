@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Hex } from "../../../shared/evm/port.ts";
 
-/** Euler v2 on one chain, in a deployments file under `euler-v2`. */
+/** Euler v2 on one chain: the section `euler-v2` of a deployments file. */
 export interface EulerDeployment {
   /** Lists every EVK vault (GenericFactory). */
   readonly eVaultFactory: Hex;
-  /** EulerEarn's, which list nothing that all of their generations have: their events are scanned. */
+  /** Factories of EulerEarn: no getter lists the vaults of all their versions, so that their events are scanned. */
   readonly eulerEarnFactories: readonly { readonly address: Hex; readonly fromBlock: number }[];
 }
 

@@ -1,19 +1,19 @@
 import { decodeText, readInt, readUint } from "../../../shared/evm/abi.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
-import type { UnitReader } from "../protocol.ts";
+import type { ContractReader } from "../protocol.ts";
 import { type Contract, contractAt } from "./calls.ts";
 import { readToken, type Token } from "./evk-state.ts";
 
-/** A vault that an EulerEarn vault puts its asset into. */
+/** A vault that an EulerEarn vault deposits its asset into. */
 export type Strategy = {
   readonly vault: string;
-  /** Shares that came by the earn vault's own doing; those given to it do not count. */
+  /** Shares from the earn vault's own deposits; donated shares do not count. */
   readonly shares: bigint;
-  /** Raw units of the asset; MAX_CAP = none. */
+  /** Raw units of the asset; MAX_CAP = uncapped. */
   readonly cap: bigint;
-  /** Unix seconds from which it may be taken out with what is in it; 0 = no such thing was asked for. */
+  /** Unix seconds from which it may be removed with assets in it; 0 = no removal is pending. */
   readonly removableAt: number;
-  /** What the shares were worth at the block that was read, what of it could be had back, and what could be added. */
+  /** At the block of the reading: the assets of the shares, how much could be withdrawn, how much could be deposited. */
   readonly assets: bigint;
   readonly withdrawable: bigint;
   readonly depositable: bigint;
@@ -24,46 +24,46 @@ export type EarnState = {
   readonly name: string;
   readonly symbol: string;
   readonly owner: string;
-  /** Zero address = none. */
+  /** The zero address = none. */
   readonly curator: string;
-  /** Part of the yield, 18 decimals. */
+  /** Share of the yield, 18 decimals. */
   readonly fee: bigint;
   readonly feeRecipient: string;
   readonly timelock: bigint;
   readonly totalSupply: bigint;
-  /** As of the last accrual, losses not made good included. */
+  /** As of the last accrual, including uncovered losses. */
   readonly lastTotalAssets: bigint;
   readonly lostAssets: bigint;
-  /** Where deposits go. */
+  /** Strategies that deposits go to, in order. */
   readonly supplyQueue: readonly string[];
-  /** Every strategy that is enabled, in the order in which withdrawals take from them. */
+  /** Every enabled strategy, in the order of withdrawals. */
   readonly strategies: readonly Strategy[];
 };
 
-/** EulerEarn takes 30 itself. */
-const MOST_STRATEGIES = 100;
+/** EulerEarn's own limit is 30. */
+const MAX_STRATEGIES = 100;
 
-/** What EulerEarn writes for a strategy that may take any amount. */
+/** EulerEarn's cap of a strategy without a cap. */
 export const MAX_CAP = (1n << 136n) - 1n;
 
 /**
- * Reads an EulerEarn vault whole. Rejects with UnreadableUnit, also where one of its strategies does not tell what it
- * holds: its own totalAssets() fails then.
+ * Reads an EulerEarn vault. Rejects with UnreadableEntity, also where a strategy's previewRedeem() reverts: the vault's
+ * own totalAssets() reverts then.
  */
 export async function readEarn(
   vault: string,
-  { reader, previous }: { reader: UnitReader; previous: EarnState | undefined },
+  { reader, previous }: { reader: ContractReader; previous: EarnState | undefined },
 ): Promise<EarnState> {
   const contract = contractAt(reader, vault);
   const [asset, name, symbol, roles, amounts, supplyQueue, strategies] = await Promise.all([
     previous?.asset ?? contract.address("asset()").then((address) => readToken(address, reader)),
-    contract.ask("name()"),
-    contract.ask("symbol()"),
+    contract.tryCall("name()"),
+    contract.tryCall("symbol()"),
     readRoles(contract),
     readAmounts(contract),
     readQueue(contract, "supplyQueue"),
     readQueue(contract, "withdrawQueue").then((queue) =>
-      Promise.all(queue.map((id) => readStrategy(id, { of: vault, reader }))),
+      Promise.all(queue.map((id) => readStrategy(id, { earnVault: vault, reader }))),
     ),
   ]);
   return {
@@ -98,23 +98,23 @@ async function readAmounts(contract: Contract) {
 }
 
 async function readQueue(contract: Contract, queue: "supplyQueue" | "withdrawQueue"): Promise<string[]> {
-  const length = await contract.count(`${queue}Length()`, MOST_STRATEGIES);
+  const length = await contract.count(`${queue}Length()`, MAX_STRATEGIES);
   return Promise.all(Array.from({ length }, (_, i) => contract.address(`${queue}(uint256)`, [i])));
 }
 
 async function readStrategy(
   vault: string,
-  { of, reader }: { of: string; reader: UnitReader },
+  { earnVault, reader }: { earnVault: string; reader: ContractReader },
 ): Promise<Strategy> {
   const strategy = contractAt(reader, vault);
-  const ask = async (getter: "maxWithdraw(address)" | "maxDeposit(address)") => {
-    const answer = await strategy.ask(getter, [of as Hex]);
-    return answer !== null && answer.length === 66 ? readUint(answer, 0) : 0n;
+  const readLimit = async (getter: "maxWithdraw(address)" | "maxDeposit(address)") => {
+    const data = await strategy.tryCall(getter, [earnVault as Hex]);
+    return data !== null && data.length === 66 ? readUint(data, 0) : 0n;
   };
   const [config, withdrawable, depositable] = await Promise.all([
-    contractAt(reader, of).read("config(address)", decodeConfig, [vault as Hex]),
-    ask("maxWithdraw(address)"),
-    ask("maxDeposit(address)"),
+    contractAt(reader, earnVault).read("config(address)", decodeConfig, [vault as Hex]),
+    readLimit("maxWithdraw(address)"),
+    readLimit("maxDeposit(address)"),
   ]);
   const assets = await strategy.uint("previewRedeem(uint256)", [config.shares]);
   return { vault, ...config, assets, withdrawable, depositable };
@@ -124,7 +124,7 @@ function decodeConfig(data: Hex) {
   return {
     shares: readUint(data, 0),
     cap: readUint(data, 1),
-    // After `enabled`, which all strategies of the withdraw queue are.
+    // Word 2 is `enabled`, true for every strategy of the withdraw queue.
     removableAt: readInt(data, 3),
   };
 }

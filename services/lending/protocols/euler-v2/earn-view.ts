@@ -1,17 +1,18 @@
-import type { Unit } from "../protocol.ts";
+import { sum, weightedRate } from "../allocation.ts";
+import type { Entity } from "../protocol.ts";
 import type { OraclePrice } from "../rows.ts";
 import { MAX_AMOUNT, toAssets } from "./accrual.ts";
-import { less, min, sum } from "./bigints.ts";
+import { min, subtractToZero } from "./bigints.ts";
 import { type EarnState, MAX_CAP, type Strategy } from "./earn-state.ts";
 import type { EvkView } from "./evk-view.ts";
 import { toOraclePrice } from "./oracle.ts";
 
-/** A strategy as an earn vault has it at one moment. */
+/** An earn vault's allocation to one strategy at one moment. */
 export interface Allocation {
   readonly strategy: Strategy;
   /** Raw units of the asset. */
   readonly assets: bigint;
-  /** Undefined where the strategy is no EVK vault that is known. */
+  /** Undefined where the strategy is not a known EVK vault. */
   readonly vault: EvkView | undefined;
 }
 
@@ -20,39 +21,39 @@ export interface EarnView {
   readonly address: string;
   readonly state: EarnState;
   readonly allocations: readonly Allocation[];
-  /** Losses not made good included, as the contract's totalAssets() has them. */
+  /** Including uncovered losses, as the contract's totalAssets(). */
   readonly supplied: bigint;
-  /** What its strategies have lent out of its assets. */
+  /** The part of its assets that its strategies have lent out. */
   readonly borrowed: bigint;
   readonly available: bigint;
-  /** What it has and still takes (its maxDeposit()); null = uncapped. */
+  /** supplied + maxDeposit(), so that remainingCapacityUsd is the largest deposit; null = uncapped. */
   readonly supplyCap: bigint | null;
-  /** Null while a strategy that holds something has rates that are not known. */
+  /** Null while a strategy with assets has unknown rates: those that are not EVK vaults. */
   readonly supplyApy: number | null;
   readonly borrowApy: number | null;
   readonly ltv: number | null;
-  /** Whether a strategy that deposits go to has room, by its cap and by its own limits. */
+  /** Whether a strategy of the supply queue can take a deposit, by its cap and its own limits. */
   readonly depositEnabled: boolean;
   readonly oracle: OraclePrice | null;
 }
 
 /**
- * The vault with what its strategies have earned: EVK vaults by their own accrual, others as they were at the block that
- * was read. Source of totals: EulerEarn, _accruedFeeAndAssets.
+ * The vault with interest accrued by its strategies: EVK vaults by their own accrual, others as of the block of the
+ * reading. Source of totals: EulerEarn, _accruedFeeAndAssets.
  */
 export function viewEarn(
-  { id, state }: Unit<EarnState>,
+  { id, state }: Entity<EarnState>,
   evkView: (address: string) => EvkView | undefined,
 ): EarnView {
   const allocations = state.strategies.map((strategy): Allocation => {
     const vault = evkView(strategy.vault);
     return { strategy, vault, assets: vault ? toAssets(vault.books, strategy.shares) : strategy.assets };
   });
-  const held = sum(allocations, ({ assets }) => assets);
-  const isLoss = held < state.lastTotalAssets - state.lostAssets;
-  const supplied = isLoss ? state.lastTotalAssets : held + state.lostAssets;
+  const allocated = sum(allocations, ({ assets }) => assets);
+  const isLoss = allocated < state.lastTotalAssets - state.lostAssets;
+  const supplied = isLoss ? state.lastTotalAssets : allocated + state.lostAssets;
   const queued = allocations.filter(({ strategy }) => state.supplyQueue.includes(strategy.vault));
-  const rooms = queued.map(roomOf);
+  const capacities = queued.map(capacityOf);
   const ltvs = allocations.flatMap(({ vault }) => vault?.ltv ?? []);
   const quote = allocations.map(({ vault }) => vault?.state.quote).find((each) => each != null) ?? null;
   return {
@@ -66,34 +67,23 @@ export function viewEarn(
     available: sum(allocations, ({ assets, vault, strategy }) =>
       min(assets, vault ? vault.books.cash : strategy.withdrawable),
     ),
-    supplyCap: rooms.includes(null) ? null : supplied + sum(rooms, (room) => room ?? 0n),
-    // What is lost earns nothing, and borrowers pay for what is held.
-    supplyApy: weighted(allocations, "supplyApy", supplied),
-    borrowApy: weighted(allocations, "borrowApy", held),
+    supplyCap: capacities.includes(null) ? null : supplied + sum(capacities, (capacity) => capacity ?? 0n),
+    // Lost assets earn nothing; borrowers pay for allocated assets.
+    supplyApy: weightedRate(rates(allocations, "supplyApy"), supplied),
+    borrowApy: weightedRate(rates(allocations, "borrowApy"), allocated),
     ltv: ltvs.length === 0 ? null : Math.max(...ltvs),
-    depositEnabled: rooms.some((room) => room === null || room > 0n),
+    depositEnabled: capacities.some((capacity) => capacity === null || capacity > 0n),
     oracle: toOraclePrice(quote),
   };
 }
 
-/** What may be put into a strategy, by its cap and by its own limits; null = as much as the EVK can count. */
-function roomOf({ strategy, assets, vault }: Allocation): bigint | null {
+/** The most that a strategy can take, by its cap and its own limits; null = no limit below the EVK's maximum. */
+function capacityOf({ strategy, assets, vault }: Allocation): bigint | null {
   const depositable = vault ? vault.depositable : strategy.depositable;
   const isOpen = vault ? vault.supplyCap === null && depositable > 0n : depositable >= MAX_AMOUNT;
-  return strategy.cap === MAX_CAP && isOpen ? null : min(less(strategy.cap, assets), depositable);
+  return strategy.cap === MAX_CAP && isOpen ? null : min(subtractToZero(strategy.cap, assets), depositable);
 }
 
-/** Rates weighted by what is in each strategy, over a total. */
-function weighted(
-  allocations: readonly Allocation[],
-  rate: "supplyApy" | "borrowApy",
-  total: bigint,
-): number | null {
-  let weightedSum = 0;
-  for (const { assets, vault } of allocations) {
-    if (assets === 0n) continue;
-    if (vault === undefined) return null;
-    weightedSum += vault[rate] * Number(assets);
-  }
-  return total === 0n ? 0 : weightedSum / Number(total);
+function rates(allocations: readonly Allocation[], rate: "supplyApy" | "borrowApy") {
+  return allocations.map(({ assets, vault }) => ({ assets, rate: vault?.[rate] ?? null }));
 }

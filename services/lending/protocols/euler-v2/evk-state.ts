@@ -1,25 +1,25 @@
 import { decodeText, readAddress, readInt } from "../../../shared/evm/abi.ts";
-import type { TokenFacts, UnitReader } from "../protocol.ts";
+import type { ContractReader, TokenMetadata } from "../protocol.ts";
 import type { Books } from "./accrual.ts";
 import { type Contract, contractAt } from "./calls.ts";
 import { type Quote, readQuote } from "./oracle.ts";
 
-export type Token = Pick<TokenFacts, "address" | "symbol" | "decimals">;
+export type Token = Pick<TokenMetadata, "address" | "symbol" | "decimals">;
 
-/** A vault whose shares may back debt here. LTVs are ten-thousandths. */
+/** A vault whose shares are accepted as collateral. LTVs are ten-thousandths. */
 export type Collateral = {
   readonly vault: string;
-  /** What that vault holds; the vault's own shares where it is none that tells. */
+  /** The vault's underlying token; its share token where it has no asset(). */
   readonly token: Token;
   readonly borrowLtv: number;
   readonly liquidationLtv: number;
-  /** Where a lowered liquidation LTV began to go down, and when it arrives (Unix seconds; 0 = never was any). */
+  /** Ramp of a lowered liquidation LTV: its start value, and its end (Unix seconds; 0 = never ramped). */
   readonly initialLiquidationLtv: number;
   readonly rampEnd: number;
   readonly rampSeconds: number;
 };
 
-/** What never changes, so that it is read once. */
+/** Immutable fields, read once. */
 type EvkIdentity = {
   readonly asset: Token;
   readonly name: string;
@@ -31,26 +31,26 @@ type EvkIdentity = {
 };
 
 export type EvkState = EvkIdentity & {
-  /** With interest up to the block that was read. */
+  /** With interest up to the block of the reading. */
   readonly books: Books;
   readonly interestRateModel: string;
   readonly governorAdmin: string;
   readonly configFlags: number;
-  /** AmountCaps. */
+  /** Both encoded as AmountCap. */
   readonly supplyCap: number;
   readonly borrowCap: number;
   readonly hookTarget: string;
-  /** Operations that ask the target first, as bits. */
+  /** Bit mask of the operations that call `hookTarget` first. */
   readonly hookedOps: number;
   readonly collaterals: readonly Collateral[];
-  /** What the oracle says one whole asset is worth; null where it does not say. */
+  /** The oracle's price of one whole asset; null where it returns none. */
   readonly quote: Quote | null;
 };
 
-/** Reads an EVK vault whole. Rejects with UnreadableUnit. */
+/** Reads an EVK vault. Rejects with UnreadableEntity. */
 export async function readEvk(
   vault: string,
-  { reader, previous }: { reader: UnitReader; previous: EvkState | undefined },
+  { reader, previous }: { reader: ContractReader; previous: EvkState | undefined },
 ): Promise<EvkState> {
   const contract = contractAt(reader, vault);
   const [identity, books, settings, collaterals] = await Promise.all([
@@ -67,11 +67,11 @@ function identityOf({ asset, name, symbol, oracle, unitOfAccount, dToken }: EvkS
   return { asset, name, symbol, oracle, unitOfAccount, dToken };
 }
 
-async function readIdentity(contract: Contract, reader: UnitReader): Promise<EvkIdentity> {
+async function readIdentity(contract: Contract, reader: ContractReader): Promise<EvkIdentity> {
   const [asset, name, symbol, oracle, unitOfAccount, dToken] = await Promise.all([
     contract.address("asset()"),
-    contract.ask("name()"),
-    contract.ask("symbol()"),
+    contract.tryCall("name()"),
+    contract.tryCall("symbol()"),
     contract.address("oracle()"),
     contract.address("unitOfAccount()"),
     contract.address("dToken()"),
@@ -115,12 +115,12 @@ async function readSettings(contract: Contract) {
 
 async function readCollaterals(
   contract: Contract,
-  { reader, known }: { reader: UnitReader; known: readonly Collateral[] },
+  { reader, known }: { reader: ContractReader; known: readonly Collateral[] },
 ): Promise<Collateral[]> {
   const vaults = await contract.addresses("LTVList()");
   return Promise.all(
     vaults.map(async (vault) => {
-      const former = known.find((each) => each.vault === vault);
+      const previous = known.find((each) => each.vault === vault);
       const [ltv, token] = await Promise.all([
         contract.read(
           "LTVFull(address)",
@@ -133,19 +133,19 @@ async function readCollaterals(
           }),
           [vault],
         ),
-        former?.token ?? readAsset(vault, reader),
+        previous?.token ?? readAsset(vault, reader),
       ]);
       return { vault, token, ...ltv };
     }),
   );
 }
 
-async function readAsset(vault: string, reader: UnitReader): Promise<Token> {
-  const answer = await contractAt(reader, vault).ask("asset()");
-  return readToken(answer === null || answer.length !== 66 ? vault : readAddress(answer, 0), reader);
+async function readAsset(vault: string, reader: ContractReader): Promise<Token> {
+  const data = await contractAt(reader, vault).tryCall("asset()");
+  return readToken(data === null || data.length !== 66 ? vault : readAddress(data, 0), reader);
 }
 
-export async function readToken(of: string, reader: UnitReader): Promise<Token> {
-  const { address, symbol, decimals } = await reader.token(of);
+export async function readToken(token: string, reader: ContractReader): Promise<Token> {
+  const { address, symbol, decimals } = await reader.token(token);
   return { address, symbol, decimals };
 }

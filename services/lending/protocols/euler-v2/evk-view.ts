@@ -1,7 +1,6 @@
-import type { Unit } from "../protocol.ts";
+import type { Entity } from "../protocol.ts";
 import { accrue, type Books, MAX_AMOUNT, totalAssets, totalBorrows } from "./accrual.ts";
-import { decodeAmountCap } from "./amount-cap.ts";
-import { less, min } from "./bigints.ts";
+import { min, subtractToZero } from "./bigints.ts";
 import type { Collateral, EvkState } from "./evk-state.ts";
 
 /** An EVK vault at one moment. Amounts are raw. */
@@ -14,13 +13,13 @@ export interface EvkView {
   readonly available: bigint;
   /** The contract's maxDeposit(). */
   readonly depositable: bigint;
-  /** Null = none. */
+  /** Null = uncapped. */
   readonly supplyCap: bigint | null;
   readonly borrowCap: bigint | null;
   readonly supplyApy: number;
   readonly borrowApy: number;
   readonly utilization: number;
-  /** Collaterals that new debt may be taken on. */
+  /** Collaterals with a borrow LTV above 0: a lowered LTV holds at once for new debt, only the liquidation LTV is ramped. */
   readonly collaterals: readonly Collateral[];
   /** Highest borrow LTV as a fraction; null without collaterals. */
   readonly ltv: number | null;
@@ -31,18 +30,18 @@ export interface EvkView {
 const OP_DEPOSIT = 1 << 0;
 const OP_BORROW = 1 << 6;
 
-/** 365.2425 days, as Euler's lenses count a year. */
+/** A year of 365.2425 days, as in Euler's lenses. */
 const YEAR_SECONDS = 31_556_952;
 const LTV_SCALE = 10_000;
 
-/** The vault with interest up to `time` (Unix seconds). */
-export function viewEvk({ id, state, time: since }: Unit<EvkState>, time: number): EvkView {
+/** The vault with interest accrued to `time` (Unix seconds) from the block of the reading: see accrue. */
+export function viewEvk({ id, state, time: since }: Entity<EvkState>, time: number): EvkView {
   const books = accrue(state.books, time - since);
   const supplied = totalAssets(books);
   const borrowed = totalBorrows(books);
   const supplyCap = decodeAmountCap(state.supplyCap);
   const borrowCap = decodeAmountCap(state.borrowCap);
-  const supplyRoom = supplyCap === null ? MAX_AMOUNT : less(supplyCap, supplied);
+  const capacity = supplyCap === null ? MAX_AMOUNT : subtractToZero(supplyCap, supplied);
   const utilization = supplied === 0n ? 0 : Number(borrowed) / Number(supplied);
   const borrowApy = apyOf(books.rate);
   const collaterals = state.collaterals.filter(({ borrowLtv }) => borrowLtv > 0);
@@ -52,8 +51,8 @@ export function viewEvk({ id, state, time: since }: Unit<EvkState>, time: number
     books,
     supplied,
     borrowed,
-    available: borrowCap === null ? books.cash : min(books.cash, less(borrowCap, borrowed)),
-    depositable: isDisabled(state, OP_DEPOSIT) ? 0n : min(supplyRoom, MAX_AMOUNT - books.cash),
+    available: borrowCap === null ? books.cash : min(books.cash, subtractToZero(borrowCap, borrowed)),
+    depositable: isDisabled(state, OP_DEPOSIT) ? 0n : min(capacity, MAX_AMOUNT - books.cash),
     supplyCap,
     borrowCap,
     supplyApy: (borrowApy * utilization * (LTV_SCALE - books.interestFee)) / LTV_SCALE,
@@ -68,12 +67,12 @@ export function viewEvk({ id, state, time: since }: Unit<EvkState>, time: number
       !isDisabled(state, OP_BORROW) &&
       borrowCap !== 0n &&
       collaterals.length > 0 &&
-      // Without an oracle the vault refuses every loan.
+      // Without an oracle the vault rejects every loan.
       BigInt(state.oracle) !== 0n,
   };
 }
 
-/** (1 + rate / 1e27)^year − 1 of a rate per second with 27 decimals. */
+/** (1 + rate / 1e27)^year − 1 for a rate per second with 27 decimals. */
 export function apyOf(rate: bigint): number {
   return Math.expm1(YEAR_SECONDS * Math.log1p(Number(rate) / 1e27));
 }
@@ -82,7 +81,17 @@ export function ltvOf({ borrowLtv }: Collateral): number {
   return borrowLtv / LTV_SCALE;
 }
 
-/** A hooked operation fails where there is no target to ask; what a target would say is not known. */
+/** A hooked operation without a target always reverts; a target's decision is not evaluated. */
 function isDisabled({ hookedOps, hookTarget }: EvkState, operation: number): boolean {
   return (hookedOps & operation) !== 0 && BigInt(hookTarget) === 0n;
+}
+
+/**
+ * The raw amount of an Euler AmountCap (uint16); null = uncapped. The low 6 bits are a decimal exponent, the high 10 a
+ * mantissa in hundredths; an amount of zero has mantissa 0 and a nonzero exponent. Source: Euler Vault Kit, AmountCap.
+ */
+export function decodeAmountCap(raw: number): bigint | null {
+  if (!Number.isInteger(raw) || raw < 0 || raw > 0xffff)
+    throw new RangeError(`Cannot read cap ${raw}: it is not a uint16`);
+  return raw === 0 ? null : (10n ** BigInt(raw & 63) * BigInt(raw >> 6)) / 100n;
 }

@@ -3,15 +3,15 @@ import { describe, it } from "mocha";
 import { encodeCall } from "../../../shared/evm/abi.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
 import { loadDeployments } from "../../deployments.ts";
-import { type UnitReader, UnreadableUnit } from "../protocol.ts";
+import { type ContractReader, UnreadableEntity } from "../protocol.ts";
 import { SELECTORS } from "./calls.ts";
 import { eulerV2 } from "./protocol.ts";
 
 const FACTORY = "0x29a56a1b8214d9cf7c5561811750d5cbdb45cc8e";
 const SECTION = { eVaultFactory: FACTORY, eulerEarnFactories: [{ address: FACTORY, fromBlock: 7 }] };
 
-/** A chain of one contract that answers as told. */
-function readerOf(answer: (data: Hex) => Hex | null): UnitReader {
+/** A chain of one contract with given return data. */
+function readerOf(answer: (data: Hex) => Hex | null): ContractReader {
   return {
     chainId: 1,
     block: 1,
@@ -24,7 +24,7 @@ function readerOf(answer: (data: Hex) => Hex | null): UnitReader {
 const words = (...values: (bigint | number)[]): Hex =>
   `0x${values.map((value) => value.toString(16).padStart(64, "0")).join("")}`;
 
-async function read(kind: string, reader: UnitReader) {
+async function read(kind: string, reader: ContractReader) {
   const deployment = eulerV2.parseDeployment(SECTION);
   return eulerV2.read({ kind, id: FACTORY }, { reader, previous: undefined, deployment });
 }
@@ -70,11 +70,11 @@ describe("euler: the protocol", () => {
       asked.push(`${start}-${end}`);
       return words(32, end - start, ...Array.from({ length: end - start }, (_, i) => start + i + 1));
     });
-    const { state, found } = await read("evk-factory", reader);
+    const { state, references } = await read("evk-factory", reader);
     expect(asked).to.deep.equal(["0-500", "500-1000", "1000-1001"]);
     expect(state).to.deep.equal({ vaults: 1_001 });
-    expect(found).to.have.length(1_001);
-    expect(found?.at(-1)).to.deep.equal({
+    expect(references).to.have.length(1_001);
+    expect(references?.at(-1)).to.deep.equal({
       kind: "evk-vault",
       id: `0x${(1_001).toString(16).padStart(40, "0")}`,
     });
@@ -89,7 +89,7 @@ describe("euler: the protocol", () => {
             readerOf(() => answer),
           ),
         );
-        expect(error, `${kind} ${answer}`).to.be.instanceOf(UnreadableUnit);
+        expect(error, `${kind} ${answer}`).to.be.instanceOf(UnreadableEntity);
         expect(error.message).to.include(FACTORY);
       }
     }
@@ -97,7 +97,7 @@ describe("euler: the protocol", () => {
 
   it("does not take a node that fails for a vault that does", async () => {
     const broken = new Error("No endpoint answered.");
-    const reader: UnitReader = { ...readerOf(() => null), call: () => Promise.reject(broken) };
+    const reader: ContractReader = { ...readerOf(() => null), call: () => Promise.reject(broken) };
     for (const kind of eulerV2.kinds) expect(await failureOf(read(kind, reader))).to.equal(broken);
   });
 });

@@ -1,31 +1,31 @@
-import type { UnitSet } from "../protocol.ts";
+import type { EntitySet } from "../protocol.ts";
 import { fromFixed, type LendingRow, type MarketRow, toUnits } from "../rows.ts";
 import { type EarnState, MAX_CAP } from "./earn-state.ts";
 import { type EarnView, viewEarn } from "./earn-view.ts";
+import { EARN_VAULT, EVK_VAULT } from "./entity-kinds.ts";
 import type { Collateral, EvkState } from "./evk-state.ts";
 import { type EvkView, ltvOf, viewEvk } from "./evk-view.ts";
 import { toOraclePrice } from "./oracle.ts";
-import { EARN_VAULT, EVK_VAULT } from "./units.ts";
 
 const protocolId = "euler-v2";
 
-/** Every row of a chain's Euler vaults at `time`: each EVK vault is accrued once, whoever needs it. */
-export function* eulerRows(units: UnitSet, time: number): Generator<LendingRow> {
+/** Every row of a chain's Euler vaults at `time`; each EVK vault is accrued once. */
+export function* eulerRows(entities: EntitySet, time: number): Generator<LendingRow> {
   const views = new Map<string, EvkView>();
   const evkView = (address: string): EvkView | undefined => {
     const known = views.get(address);
     if (known) return known;
-    const unit = units.get<EvkState>(EVK_VAULT, address);
-    if (unit === undefined) return undefined;
-    const view = viewEvk(unit, time);
+    const vault = entities.get<EvkState>(EVK_VAULT, address);
+    if (vault === undefined) return undefined;
+    const view = viewEvk(vault, time);
     views.set(address, view);
     return view;
   };
-  for (const { id } of units.all(EVK_VAULT)) {
+  for (const { id } of entities.all(EVK_VAULT)) {
     const view = evkView(id);
     if (view) yield* evkRows(view);
   }
-  for (const unit of units.all<EarnState>(EARN_VAULT)) yield* earnRows(viewEarn(unit, evkView));
+  for (const vault of entities.all<EarnState>(EARN_VAULT)) yield* earnRows(viewEarn(vault, evkView));
 }
 
 function* evkRows(view: EvkView): Generator<LendingRow> {
@@ -49,7 +49,7 @@ function* evkRows(view: EvkView): Generator<LendingRow> {
     supplyApy: view.supplyApy,
     borrowApy: view.borrowApy,
     utilizationRate: view.utilization,
-    // The interest fee is in supplyApy already.
+    // supplyApy is net of the interest fee.
     performanceFee: 0,
     managementFee: 0,
     ltv: view.ltv,
@@ -66,7 +66,7 @@ function* evkRows(view: EvkView): Generator<LendingRow> {
       borrow: units(view.borrowed),
       available: units(view.available),
     };
-    // All that a vault has stands behind each of its pairs.
+    // A vault's whole supply is available to each of its pairs.
     const share = { allocation: units(supplied), allocationShare: supplied === 0n ? 0 : 1 };
     yield { table: "vault-market", vaultAddress: address, ...pair, ...share, supplyCap };
   }
@@ -114,7 +114,10 @@ function* earnRows(view: EarnView): Generator<LendingRow> {
   }
 }
 
-/** What a pair of a loan vault and a collateral vault is, whoever looks at it. */
+/**
+ * The columns that markets and vault markets share for a loan vault and one of its collaterals. The market's identity
+ * names the vaults, its addresses and symbols the tokens they hold.
+ */
 function pairOf(
   { address, state, supplyApy, borrowApy, utilization }: EvkView,
   collateral: Collateral,
@@ -136,7 +139,7 @@ function tokenRef({ address, symbol }: { address: string; symbol: string }) {
   return { address, symbol };
 }
 
-/** The curator, or the owner; null where both have been given up. */
+/** The curator, or the owner; null where both are the zero address. */
 function curatorOf({ curator, owner }: EarnState): string | null {
   return [curator, owner].find((account) => BigInt(account) !== 0n) ?? null;
 }

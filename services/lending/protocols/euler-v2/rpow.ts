@@ -1,8 +1,8 @@
 const LIMIT = 1n << 256n;
 
 /**
- * x^n in fixed point (`scale` = 1), by squaring, each product rounded to the nearest; null where a product leaves 256
- * bits, as the contract notices it. To the last digit what Euler Vault Kit's RPow computes.
+ * x^n in fixed point (`scale` = 1), by squaring, each product rounded to the nearest; null where a product exceeds 256
+ * bits. Equals Euler Vault Kit's RPow to the last digit.
  */
 export function rpow(x: bigint, { n, scale }: { n: bigint; scale: bigint }): bigint | null {
   if (x === 0n) return n === 0n ? scale : 0n;

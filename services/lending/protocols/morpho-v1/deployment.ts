@@ -8,24 +8,24 @@ const address = z
 const block = z.int().nonnegative();
 
 const section = z.strictObject({
-  /** Morpho Blue, the one contract that holds all markets. */
+  /** Morpho Blue: one contract holds all markets. */
   morpho: address,
   fromBlock: block,
-  /** Interest rate models that are AdaptiveCurveIrm: their rate at any time follows from rateAtTarget. */
+  /** Interest rate models of the type AdaptiveCurveIrm: their rate at any time follows from rateAtTarget. */
   adaptiveCurveIrms: z.array(address),
-  /** MetaMorpho factories of either version: v1.1 is known by its vaults having lostAssets(). */
+  /** MetaMorpho factories of either version: only vaults of v1.1 have lostAssets(). */
   vaultFactories: z.array(z.strictObject({ address, fromBlock: block })),
 });
 
 export type MorphoDeployment = z.infer<typeof section>;
 
-/** Throws an Error that names the field and what is wrong with it. */
+/** Throws an Error that names the field and the rule. */
 export function parseDeployment(value: unknown): MorphoDeployment {
   const parsed = section.safeParse(value);
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   const { vaultFactories } = parsed.data;
   const addresses = vaultFactories.map((factory) => factory.address);
-  const twice = addresses.find((each, i) => addresses.indexOf(each) !== i);
-  if (twice !== undefined) throw new Error(`vaultFactories names ${twice} twice`);
+  const duplicate = addresses.find((each, i) => addresses.indexOf(each) !== i);
+  if (duplicate !== undefined) throw new Error(`vaultFactories names ${duplicate} twice`);
   return parsed.data;
 }

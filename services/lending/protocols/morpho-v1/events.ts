@@ -1,6 +1,6 @@
 import type { Hex } from "../../../shared/evm/port.ts";
 
-/** Topic 0 of the events that are heard, by the contract that emits them. */
+/** Topic 0 of the events that are followed, by the contract that emits them. */
 export const MORPHO_EVENTS = {
   CreateMarket: "0xac4b2400f169220b0c0afdde7a0b32e775ba727ea1cb30b35f935cdaab8683ac",
   SetFee: "0x139d6f58e9a127229667c8e3b36e88890a66cfc8ab1024ddc513e189e125b75b",
@@ -19,8 +19,8 @@ export const FACTORY_EVENTS = {
 } as const satisfies Record<string, Hex>;
 
 /**
- * Deposits and withdrawals are known by UpdateLastTotalAssets: their own topics are those of every ERC-4626 vault.
- * SetFeeRecipient is an event of Morpho itself, too; the OwnershipTransferred pair is that of every Ownable contract.
+ * Deposits and withdrawals emit UpdateLastTotalAssets too: their own topics are those of every ERC-4626 vault.
+ * SetFeeRecipient is also an event of Morpho itself, OwnershipTransferred one of every Ownable contract.
  */
 export const VAULT_EVENTS = {
   AccrueInterest: "0xf66f28b40975dbb933913542c7e6a0f50a1d0f20aa74ea6e0efe65ab616323ec",

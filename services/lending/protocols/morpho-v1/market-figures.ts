@@ -2,17 +2,20 @@ import { fromFixed } from "../rows.ts";
 import { type AccruedMarket, accrue } from "./math/accrual.ts";
 import type { MarketParams, MarketState } from "./state.ts";
 
-/** Of the rates: Morpho's year. */
+/** Morpho's year, of which rates are stated. */
 const YEAR_S = 31_536_000;
 
-/** A market at one moment: interest accrued to it, and what its lenders and borrowers get and pay from there on. */
+/**
+ * A market at one moment, with interest accrued to it. Rates are those from this moment on: the average that
+ * AdaptiveCurveIrm charges for the past does not predict future yield.
+ */
 export interface MarketFigures extends AccruedMarket {
   readonly params: MarketParams;
-  /** Raw units of the loan token that are not lent. */
+  /** Raw units of the loan token that are not lent out. */
   readonly liquidity: bigint;
   /** Borrowed / supplied; 0 when empty. */
   readonly utilization: number;
-  /** Fractions a year, compounded continuously; null where the model names no rate. */
+  /** Fractions per year, compounded continuously; null where the model returns no rate. */
   readonly borrowApy: number | null;
   readonly supplyApy: number | null;
 }

@@ -1,18 +1,18 @@
 import type { Hex } from "../../../shared/evm/port.ts";
 import type { LendingProtocol } from "../protocol.ts";
+import { affectedMorphoEntities, MORPHO_TOPICS } from "./affected-entities.ts";
 import { type MorphoDeployment, parseDeployment } from "./deployment.ts";
 import { FACTORY_EVENTS, MORPHO_EVENTS } from "./events.ts";
-import { hear, TOPICS } from "./hear.ts";
 import { readMarket } from "./read-market.ts";
 import { readVault } from "./read-vault.ts";
 import { morphoRows } from "./rows.ts";
 import { MARKET, type MarketState, VAULT, type VaultState } from "./state.ts";
 
-/** Morpho Blue's markets, and the MetaMorpho vaults (v1.0 and v1.1) that spread deposits over them. */
+/** Morpho Blue's markets, and the MetaMorpho vaults (v1.0 and v1.1) that allocate deposits to them. */
 export const morphoV1: LendingProtocol<MorphoDeployment> = {
   id: "morpho-v1",
   kinds: [VAULT, MARKET],
-  topics: TOPICS,
+  topics: MORPHO_TOPICS,
   parseDeployment,
   roots: () => [],
   scans: ({ morpho, fromBlock, vaultFactories }) => [
@@ -24,8 +24,8 @@ export const morphoV1: LendingProtocol<MorphoDeployment> = {
       fromBlock: factory.fromBlock,
     })),
   ],
-  hear,
-  // A kind's states are only ever those that its reader made.
+  affectedEntities: affectedMorphoEntities,
+  // The states of a kind are written by its own reader alone.
   read: ({ kind, id }, { reader, previous, deployment }) =>
     kind === VAULT
       ? readVault(id as Hex, { reader, previous: previous as VaultState | undefined, deployment })

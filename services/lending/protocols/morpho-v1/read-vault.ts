@@ -8,7 +8,7 @@ import {
   readUint,
 } from "../../../shared/evm/abi.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
-import { type UnitReader, type UnitReading, UnreadableUnit } from "../protocol.ts";
+import { type ContractReader, type EntityReading, UnreadableEntity } from "../protocol.ts";
 import type { MorphoDeployment } from "./deployment.ts";
 import { readToken } from "./read-market.ts";
 import { marketRef, type VaultMarket, type VaultState } from "./state.ts";
@@ -33,32 +33,32 @@ const SUPPLY_QUEUE = "0xf7d18521";
 const WITHDRAW_QUEUE = "0x62518ddf";
 const CONFIG = "0xcc718f76";
 const PENDING_CAP = "0xa31be5d6";
-/** Of Morpho. */
+/** A function of Morpho; all others above are the vault's. */
 const POSITION = "0x93c52062";
 
-interface Source {
-  readonly reader: UnitReader;
+interface ReadContext {
+  readonly reader: ContractReader;
   readonly previous: VaultState | undefined;
   readonly deployment: MorphoDeployment;
 }
 
-/** A vault and its markets, which are found by it. */
-export async function readVault(vault: Hex, source: Source): Promise<UnitReading<VaultState>> {
-  const must = asker(source.reader, vault);
+/** Reads a vault; it refers to its markets. */
+export async function readVault(vault: Hex, context: ReadContext): Promise<EntityReading<VaultState>> {
+  const call = callsTo(vault, context.reader);
   const [identity, settings, supplyQueue, withdrawQueue] = await Promise.all([
-    readIdentity(vault, source),
-    readSettings(must),
-    readQueue(must, SUPPLY_QUEUE_LENGTH, SUPPLY_QUEUE),
-    readQueue(must, WITHDRAW_QUEUE_LENGTH, WITHDRAW_QUEUE),
+    readIdentity(vault, context),
+    readSettings(call),
+    readQueue(call, SUPPLY_QUEUE_LENGTH, SUPPLY_QUEUE),
+    readQueue(call, WITHDRAW_QUEUE_LENGTH, WITHDRAW_QUEUE),
   ]);
-  const { morpho } = source.deployment;
-  const ofMorpho = asker(source.reader, morpho);
+  const { morpho } = context.deployment;
+  const callMorpho = callsTo(morpho, context.reader);
   const markets = await Promise.all(
     withdrawQueue.map(async (id): Promise<VaultMarket> => {
       const [config, pending, position] = await Promise.all([
-        must(CONFIG, [id]),
-        must(PENDING_CAP, [id]),
-        ofMorpho(POSITION, [id, vault]),
+        call(CONFIG, [id]),
+        call(PENDING_CAP, [id]),
+        callMorpho(POSITION, [id, vault]),
       ]);
       return {
         id,
@@ -70,70 +70,70 @@ export async function readVault(vault: Hex, source: Source): Promise<UnitReading
       };
     }),
   );
-  const found = [...new Set([...withdrawQueue, ...supplyQueue])].map(marketRef);
-  return { state: { ...identity, ...settings, supplyQueue, markets }, found };
+  const references = [...new Set([...withdrawQueue, ...supplyQueue])].map(marketRef);
+  return { state: { ...identity, ...settings, supplyQueue, markets }, references };
 }
 
-type Ask = (selector: Hex, args?: readonly (Hex | number)[]) => Promise<Hex>;
+type Call = (selector: Hex, args?: readonly (Hex | number)[]) => Promise<Hex>;
 
-/** Calls that have to answer. */
-function asker(reader: UnitReader, contract: Hex): Ask {
+/** Calls of a contract that reject with UnreadableEntity where they revert. */
+function callsTo(contract: Hex, reader: ContractReader): Call {
   return async (selector, args = []) => {
     const returned = await reader.call(contract, encodeCall(selector, args));
-    if (returned === null) throw new UnreadableUnit(`${contract} does not answer ${selector}`);
+    if (returned === null) throw new UnreadableEntity(`${selector} of ${contract} reverts`);
     return returned;
   };
 }
 
 type Identity = Pick<VaultState, "name" | "symbol" | "asset" | "decimalsOffset" | "lostAssets">;
 
-/** In v1.0 all of it is for ever; v1.1, which is known by lostAssets(), may get another name. */
-async function readIdentity(vault: Hex, { reader, previous, deployment }: Source): Promise<Identity> {
+/** Immutable in v1.0; v1.1, the version with lostAssets(), can be replaceTexts. */
+async function readIdentity(vault: Hex, { reader, previous, deployment }: ReadContext): Promise<Identity> {
   if (previous !== undefined && previous.lostAssets === null) {
     const { name, symbol, asset, decimalsOffset, lostAssets } = previous;
     return { name, symbol, asset, decimalsOffset, lostAssets };
   }
-  const must = asker(reader, vault);
-  const [name, symbol, lost, fixed] = await Promise.all([
-    must(NAME),
-    must(SYMBOL),
+  const call = callsTo(vault, reader);
+  const [name, symbol, lost, immutable] = await Promise.all([
+    call(NAME),
+    call(SYMBOL),
     reader.call(vault, encodeCall(LOST_ASSETS)),
-    previous ?? readFixed(vault, { reader, deployment }),
+    previous ?? readImmutable(vault, { reader, deployment }),
   ]);
   if (lost === null && previous !== undefined)
-    throw new UnreadableUnit(`${vault} no longer answers lostAssets()`);
+    throw new UnreadableEntity(`lostAssets() of ${vault} reverts now`);
   return {
     name: decodeText(name) ?? "",
     symbol: decodeText(symbol) ?? "",
-    asset: fixed.asset,
-    decimalsOffset: fixed.decimalsOffset,
+    asset: immutable.asset,
+    decimalsOffset: immutable.decimalsOffset,
     lostAssets: lost === null ? null : readUint(lost, 0),
   };
 }
 
-async function readFixed(
+async function readImmutable(
   vault: Hex,
-  { reader, deployment }: Omit<Source, "previous">,
+  { reader, deployment }: Omit<ReadContext, "previous">,
 ): Promise<Pick<VaultState, "asset" | "decimalsOffset">> {
-  const must = asker(reader, vault);
-  const [asset, morpho, offset] = await Promise.all([must(ASSET), must(MORPHO), must(DECIMALS_OFFSET)]);
-  const itsMorpho = readAddress(morpho, 0);
-  if (itsMorpho !== deployment.morpho)
-    throw new UnreadableUnit(`${vault} is a vault on ${itsMorpho}, not on ${deployment.morpho}`);
+  const call = callsTo(vault, reader);
+  const [asset, morphoData, offset] = await Promise.all([call(ASSET), call(MORPHO), call(DECIMALS_OFFSET)]);
+  const morpho = readAddress(morphoData, 0);
+  if (morpho !== deployment.morpho)
+    throw new UnreadableEntity(`${vault} is a vault on ${morpho}, not on ${deployment.morpho}`);
   return { asset: await readToken(reader, readAddress(asset, 0)), decimalsOffset: readInt(offset, 0) };
 }
 
-async function readSettings(must: Ask) {
+async function readSettings(call: Call) {
   const [owner, curator, guardian, feeRecipient, timelock, fee, totalSupply, lastTotalAssets] =
     await Promise.all([
-      must(OWNER),
-      must(CURATOR),
-      must(GUARDIAN),
-      must(FEE_RECIPIENT),
-      must(TIMELOCK),
-      must(FEE),
-      must(TOTAL_SUPPLY),
-      must(LAST_TOTAL_ASSETS),
+      call(OWNER),
+      call(CURATOR),
+      call(GUARDIAN),
+      call(FEE_RECIPIENT),
+      call(TIMELOCK),
+      call(FEE),
+      call(TOTAL_SUPPLY),
+      call(LAST_TOTAL_ASSETS),
     ]);
   return {
     owner: readAddress(owner, 0),
@@ -147,7 +147,7 @@ async function readSettings(must: Ask) {
   };
 }
 
-async function readQueue(must: Ask, length: Hex, item: Hex): Promise<Hex[]> {
-  const count = readInt(await must(length), 0);
-  return Promise.all(Array.from({ length: count }, async (_, i) => readBytes32(await must(item, [i]), 0)));
+async function readQueue(call: Call, length: Hex, item: Hex): Promise<Hex[]> {
+  const count = readInt(await call(length), 0);
+  return Promise.all(Array.from({ length: count }, async (_, i) => readBytes32(await call(item, [i]), 0)));
 }

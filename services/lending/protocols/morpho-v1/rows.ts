@@ -1,4 +1,4 @@
-import type { UnitSet } from "../protocol.ts";
+import type { EntitySet } from "../protocol.ts";
 import {
   fromFixed,
   type LendingRow,
@@ -16,20 +16,20 @@ import { type VaultFigures, vaultFigures } from "./vault-figures.ts";
 const PROTOCOL = "morpho-v1";
 
 /**
- * No price of Morpho's own: a market's oracle is its creator's choice and prices the collateral in the loan token, so
- * that anybody could give a worthless token any worth.
+ * Rows of Morpho have no oracle price: a market's creator chooses its oracle, and could give a worthless token any
+ * price.
  */
 const oracle: OraclePrice | null = null;
 
-/** Rows of all markets, then of each vault and its markets. A vault with a market that is not known yet has none. */
-export function* morphoRows(units: UnitSet, { time }: { time: number }): Generator<LendingRow> {
+/** Rows of all markets, then of each vault and its markets. A vault with an unknown market has no rows yet. */
+export function* morphoRows(entities: EntitySet, { time }: { time: number }): Generator<LendingRow> {
   const markets = new Map<string, MarketFigures>();
-  for (const { id, state } of units.all<MarketState>(MARKET)) {
+  for (const { id, state } of entities.all<MarketState>(MARKET)) {
     const figures = marketFigures(state, time);
     markets.set(id, figures);
     yield marketRow(id, figures);
   }
-  for (const { id, state } of units.all<VaultState>(VAULT)) {
+  for (const { id, state } of entities.all<VaultState>(VAULT)) {
     const figures = vaultFigures(state, markets);
     if (figures === undefined) continue;
     yield vaultRow(id, state, figures);
@@ -74,8 +74,8 @@ function vaultRow(address: string, state: VaultState, figures: VaultFigures): Va
     performanceFee: fromFixed(fee, 18),
     managementFee: 0,
     ltv: figures.lltv === null ? null : fromFixed(figures.lltv, 18),
-    borrowable: figures.lends,
-    depositEnabled: figures.takesDeposits,
+    borrowable: figures.isBorrowable,
+    depositEnabled: figures.isDepositEnabled,
     oracle,
   };
 }
@@ -102,7 +102,7 @@ function* vaultMarketRows(
   }
 }
 
-/** The curator, else the owner; null where a vault has neither any more. */
+/** The curator, or the owner; null where both are the zero address. */
 function curatorOf({ curator, owner }: VaultState): string | null {
   return [curator, owner].find((address) => address !== ZERO_ADDRESS) ?? null;
 }

@@ -1,22 +1,22 @@
 import type { Hex } from "../../../shared/evm/port.ts";
-import type { UnitRef } from "../protocol.ts";
+import type { EntityRef } from "../protocol.ts";
 
 export const MARKET = "morpho-market";
 export const VAULT = "metamorpho-vault";
 
 export const ZERO_ADDRESS = "0x0000000000000000000000000000000000000000";
 
-/** A market's unit; its id is keccak256 of its parameters, as Morpho has it. */
-export function marketRef(id: Hex): UnitRef {
+/** A market's entity; its id is keccak256 of its parameters, as in Morpho. */
+export function marketRef(id: Hex): EntityRef {
   return { kind: MARKET, id: id.toLowerCase() };
 }
 
-/** A vault's unit; its id is its address. */
-export function vaultRef(address: Hex): UnitRef {
+/** A vault's entity; its id is its address. */
+export function vaultRef(address: Hex): EntityRef {
   return { kind: VAULT, id: address.toLowerCase() };
 }
 
-// Types, not interfaces: only those are plain data (UnitState) to the compiler.
+// Types, not interfaces: only type aliases are assignable to EntityState.
 
 export type Token = {
   readonly address: string;
@@ -24,10 +24,10 @@ export type Token = {
   readonly decimals: number;
 };
 
-/** Set at creation, for ever. */
+/** Immutable. */
 export type MarketParams = {
   readonly loan: Token;
-  /** The zero address and "" where nothing can be borrowed against. */
+  /** The zero address and "" for a market without collateral. */
   readonly collateral: Token;
   readonly oracle: string;
   readonly irm: string;
@@ -35,7 +35,7 @@ export type MarketParams = {
   readonly lltv: bigint;
 };
 
-/** What Morpho and the interest rate model hold of a market: not accrued. See `StoredMarket` for the units. */
+/** A market in the storage of Morpho and its interest rate model: not accrued. See `StoredMarket` for the units. */
 export type MarketState = {
   readonly params: MarketParams;
   readonly supplyAssets: bigint;
@@ -48,15 +48,15 @@ export type MarketState = {
   readonly borrowRate: bigint | null;
 };
 
-/** A market in a vault's withdraw queue, which holds every market that is enabled. */
+/** A market in a vault's withdraw queue, which contains every enabled market. */
 export type VaultMarket = {
   readonly id: string;
-  /** Raw units of the asset; 2^184 − 1 at most. */
+  /** Raw units of the asset; at most 2^184 − 1. */
   readonly cap: bigint;
   readonly enabled: boolean;
   /** Unix seconds from which the market may be removed with assets in it; 0 = no removal is pending. */
   readonly removableAt: number;
-  /** A higher cap that waits for its timelock; `validAt` 0 = none. */
+  /** A raised cap under timelock; `validAt` 0 = none. */
   readonly pendingCap: { readonly value: bigint; readonly validAt: number };
   /** The vault's supply shares in the market. */
   readonly shares: bigint;
@@ -69,17 +69,17 @@ export type VaultState = {
   /** Digits that the shares have beyond the asset's. */
   readonly decimalsOffset: number;
   readonly owner: string;
-  /** The zero address where none is set, and so for the next two. */
+  /** The zero address = not set; also for the next two. */
   readonly curator: string;
   readonly guardian: string;
   readonly feeRecipient: string;
   /** Seconds. */
   readonly timelock: number;
-  /** WAD, of the interest. */
+  /** Share (WAD) of the interest. */
   readonly fee: bigint;
   readonly totalSupply: bigint;
   readonly lastTotalAssets: bigint;
-  /** What a vault of v1.1 once had and lost, and counts on; null in v1.0, which forgets it. */
+  /** Losses that v1.1 still counts in totalAssets(); null in v1.0, which does not. */
   readonly lostAssets: bigint | null;
   readonly supplyQueue: readonly string[];
   readonly markets: readonly VaultMarket[];

@@ -69,7 +69,7 @@ describe("Morpho: a vault's figures", () => {
       liquidity: 500n,
       utilization: 0.48,
       lltv: (86n * WAD) / 100n,
-      lends: true,
+      isBorrowable: true,
     });
     const borrowApy = Math.expm1(31_536_000e-9);
     expect(found?.borrowApy).to.be.closeTo(borrowApy * 0.8, 1e-12);
@@ -81,7 +81,7 @@ describe("Morpho: a vault's figures", () => {
     expect(vaultFigures(vault({ markets: [all] }), figures({ lent: LENT }))?.liquidity).to.equal(400n);
   });
 
-  it("are capped at what the vault has and its supply queue's markets take, each once; a cap that cannot bind is none", () => {
+  it("are capped at what the vault has and its supply queue's markets take, each once; a cap that cannot bind counts as uncapped", () => {
     const of = (more: Partial<VaultState>) => vaultFigures(vault(more), figures({ lent: LENT, idle: IDLE }));
     const both = [held("lent"), held("idle", { cap: NO_CAP })];
     // 800 units held, 100 more below the cap of the one market in the queue.
@@ -96,7 +96,7 @@ describe("Morpho: a vault's figures", () => {
   it("say no to deposits where caps are reached, counting what the vault has rounded up", () => {
     const takes = (cap: bigint, shares: bigint) =>
       vaultFigures(vault({ markets: [held("lent", { cap, shares })] }), figures({ lent: LENT }))
-        ?.takesDeposits;
+        ?.isDepositEnabled;
     expect([takes(401n, 400_000_000n), takes(400n, 400_000_000n), takes(0n, 0n)]).to.deep.equal([
       true,
       false,
@@ -120,16 +120,16 @@ describe("Morpho: a vault's figures", () => {
   it("are zeros and no rate at all in an empty vault", () => {
     const found = vaultFigures(vault({ markets: [held("lent", { shares: 0n })] }), figures({ lent: LENT }));
     expect(found).to.include({ totalAssets: 0n, borrowed: 0n, utilization: 0, supplyApy: 0, borrowApy: 0 });
-    expect(vaultFigures(vault({ markets: [] }), figures({}))).to.include({ lltv: null, lends: false });
+    expect(vaultFigures(vault({ markets: [] }), figures({}))).to.include({ lltv: null, isBorrowable: false });
   });
 
   it("lend where the vault has or may put assets against a collateral", () => {
-    const lends = (of: VaultMarket) =>
-      vaultFigures(vault({ markets: [of] }), figures({ lent: LENT, idle: IDLE }))?.lends;
-    expect(lends(held("lent", { cap: 0n }))).to.equal(true);
-    expect(lends(held("lent", { shares: 0n }))).to.equal(true);
-    expect(lends(held("lent", { cap: 0n, shares: 0n }))).to.equal(false);
-    expect(lends(held("idle"))).to.equal(false);
+    const isBorrowable = (of: VaultMarket) =>
+      vaultFigures(vault({ markets: [of] }), figures({ lent: LENT, idle: IDLE }))?.isBorrowable;
+    expect(isBorrowable(held("lent", { cap: 0n }))).to.equal(true);
+    expect(isBorrowable(held("lent", { shares: 0n }))).to.equal(true);
+    expect(isBorrowable(held("lent", { cap: 0n, shares: 0n }))).to.equal(false);
+    expect(isBorrowable(held("idle"))).to.equal(false);
   });
 
   it("have no rates where a market with assets of the vault names none, and no figures without a market", () => {

@@ -63,14 +63,14 @@ export class BlockCaller {
   }
 
   async #callBatch(calls: readonly InnerCall[]): Promise<InnerResult[] | "absent" | "failed"> {
-    const { address: to, batchLimits: memory } = this.#options;
+    const { address: to, batchLimits } = this.#options;
     const returned = await this.#callOrNull({
       to,
       data: encodeAggregate3([...calls, { to, data: PROOF_DATA }]),
     });
     if (returned === null) return "failed";
     if (returned === "0x") {
-      memory.checkMulticallAbsent(this.#block.number, to);
+      batchLimits.checkMulticallAbsent(this.#block.number, to);
       this.#isAbsent = true;
       return "absent";
     }
@@ -78,7 +78,7 @@ export class BlockCaller {
     // The last call: if it has no result, the calls before it used up the gas.
     const proof = results?.pop();
     if (results === undefined || proof?.success !== true || proof.data.length !== 66) return "failed";
-    memory.recordMulticallAt(this.#block.number);
+    batchLimits.recordMulticallAt(this.#block.number);
     return results;
   }
 
@@ -95,11 +95,11 @@ export class BlockCaller {
   }
 
   #halve(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
-    const { batchLimits: memory } = this.#options;
-    memory.shrink(calls.length);
+    const { batchLimits } = this.#options;
+    batchLimits.shrink(calls.length);
     return inHalves(calls, (half) => {
       if (half.length > 1) return this.#aggregate(half);
-      memory.isolate(half);
+      batchLimits.isolate(half);
       return this.#callEach(half);
     });
   }

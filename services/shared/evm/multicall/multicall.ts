@@ -109,19 +109,19 @@ class CallQueue implements PinnedCalls {
 
   /** Sends full batches while the limit allows; a partial batch only when no result that could fill it is pending. */
   #pump(): void {
-    const { batchLimits: memory, maxBytes, parallel } = this.#limits;
+    const { batchLimits, maxBytes, parallel } = this.#limits;
     while (this.#queued.length > 0 && this.#inFlight < parallel) {
-      const isFull = this.#queued.length >= memory.size || this.#queuedBytes >= maxBytes;
+      const isFull = this.#queued.length >= batchLimits.size || this.#queuedBytes >= maxBytes;
       if (!isFull && this.#inFlight > 0) return;
       void this.#send(this.#dequeueBatch());
     }
   }
 
   #dequeueBatch(): QueuedCall[] {
-    const { batchLimits: memory, maxBytes } = this.#limits;
+    const { batchLimits, maxBytes } = this.#limits;
     let bytes = 0;
     let count = 0;
-    while (count < memory.size && count < this.#queued.length) {
+    while (count < batchLimits.size && count < this.#queued.length) {
       const more = innerBytes(this.#queued[count] as QueuedCall);
       if (count > 0 && bytes + more > maxBytes) break;
       bytes += more;

@@ -33,9 +33,9 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
   const seen = new Map<number, Hex>();
   let highest: BlockHeader | undefined;
   let lowerSince: number | undefined;
-  let forgotten = 0;
+  let resets = 0;
 
-  function remember({ number, hash }: BlockHeader): void {
+  function record({ number, hash }: BlockHeader): void {
     seen.delete(number);
     seen.set(number, hash);
     if (seen.size <= MAX_SEEN) return;
@@ -48,20 +48,20 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
   function accept(header: BlockHeader): BlockHeader {
     highest = header;
     lowerSince = undefined;
-    remember(header);
+    record(header);
     return header;
   }
 
-  function forget(): void {
+  function reset(): void {
     seen.clear();
     highest = undefined;
     lowerSince = undefined;
-    forgotten += 1;
+    resets += 1;
   }
 
   async function head(): Promise<BlockHeader> {
     const known = highest;
-    const forgottenBefore = forgotten;
+    const resetsBefore = resets;
     const lower: BlockHeader[] = [];
     const request: RpcRequest<BlockHeader | null> = {
       calls: [{ method: "eth_getBlockByNumber", params: ["latest", false] }],
@@ -81,7 +81,7 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     };
     const [found] = await pool.request([request], "eth_getBlockByNumber latest");
     // The response may come from the endpoint that was just set aside.
-    if (forgotten !== forgottenBefore) return head();
+    if (resets !== resetsBefore) return head();
     if (found !== null && found !== undefined) {
       // Requests may overtake one another: an older response does not move the head back.
       if (highest !== undefined && found.number < highest.number) return highest;
@@ -102,5 +102,5 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     return known;
   }
 
-  return { head, record: remember, reset: forget };
+  return { head, record, reset };
 }

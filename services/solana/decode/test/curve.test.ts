@@ -250,8 +250,8 @@ function accountsV3(quoteMint: string): string[] {
 }
 
 /** More moves than the event has: fees that the curve keeps, tokens of the pool to come. */
-function expectEventAmounts(discriminator: string, of: { isBuy: boolean; quoteMint: string }): void {
-  const { isBuy, quoteMint } = of;
+function expectEventAmounts(discriminator: string, trade: { isBuy: boolean; quoteMint: string }): void {
+  const { isBuy, quoteMint } = trade;
   const isNative = quoteMint === WRAPPED_SOL;
   const [from, to] = isBuy ? ["curve", "user"] : ["user", "curve"];
   const made = start();

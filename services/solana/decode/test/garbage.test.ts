@@ -115,7 +115,7 @@ describe("garbage", () => {
 });
 
 /** Replaces one of the leaves, counted round and round. */
-function replaceNth(of: unknown, nth: number, value: unknown): unknown {
+function replaceNth(source: unknown, nth: number, value: unknown): unknown {
   const holders: [Record<string, unknown>, string][] = [];
   const walk = (node: unknown): void => {
     if (typeof node !== "object" || node === null) return;
@@ -124,8 +124,8 @@ function replaceNth(of: unknown, nth: number, value: unknown): unknown {
       walk(child);
     }
   };
-  walk(of);
+  walk(source);
   const chosen = holders[nth % holders.length];
   if (chosen !== undefined) chosen[0][chosen[1]] = value;
-  return of;
+  return source;
 }

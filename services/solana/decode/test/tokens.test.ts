@@ -59,23 +59,23 @@ describe("hand-made transactions: transfer fees of Token-2022", () => {
     // Of a raw unit or two a fee takes all or half: what is left is no trade, or any rate's.
     const amounts = fc.array(fc.bigInt({ min: 100n, max: 10n ** 12n }), { minLength: 1, maxLength: 4 });
     fc.assert(
-      fc.property(amounts, fc.bigInt({ min: 0n, max: 9_000n }), (of, bps) => {
+      fc.property(amounts, fc.bigInt({ min: 0n, max: 9_000n }), (sent, bps) => {
         const made = start();
-        const fees = of.map((amount) => feeOf(amount, { bps, max: 10n ** 18n }));
-        of.forEach((amount, at) => {
+        const fees = sent.map((amount) => feeOf(amount, { bps, max: 10n ** 18n }));
+        sent.forEach((amount, at) => {
           swap(made, () =>
             made.transferChecked("user A", "vault A", { amount, withheld: fees[at] as bigint }),
           );
         });
         const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
         const ins = decodeMade(made.build()).trades.map(({ amountIn }) => amountIn);
-        expect(sum(ins)).to.equal(sum(of) - sum(fees));
+        expect(sum(ins)).to.equal(sum(sent) - sum(fees));
         // Rates so alike that they withhold the same sum differ by the rounding of single fees.
         ins.forEach((amount, at) => {
-          const error = amount - ((of[at] as bigint) - (fees[at] as bigint));
+          const error = amount - ((sent[at] as bigint) - (fees[at] as bigint));
           expect(Number(error)).to.be.within(
-            -(of.length + Number(of[at]) / 5_000),
-            of.length + Number(of[at]) / 5_000,
+            -(sent.length + Number(sent[at]) / 5_000),
+            sent.length + Number(sent[at]) / 5_000,
           );
         });
       }),

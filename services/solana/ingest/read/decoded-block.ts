@@ -3,7 +3,7 @@ import { decodeBlock } from "../../decode/decode.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
 import { findMetadataChanges } from "./metadata-changes.ts";
 
-/** A block as it is read: what its transactions tell in place of what they are. */
+/** A block with decoded transactions in place of raw ones. */
 export interface DecodedBlock {
   readonly slot: number;
   readonly blockhash: string;
@@ -11,11 +11,11 @@ export interface DecodedBlock {
   readonly parentSlot: number;
   /** Unix seconds; null where the cluster did not vote on one. */
   readonly blockTime: number | null;
-  /** Those that tell something. */
+  /** Those with rows, balances or disagreements. */
   readonly transactions: readonly DecodedTransaction[];
-  /** All but those that only vote. */
+  /** All but votes. */
   readonly transactionCount: number;
-  /** Transactions that no node should have sent: their rows are missing. */
+  /** Transactions that could not be decoded: their rows are missing. */
   readonly broken: readonly { readonly signature: string | null; readonly reason: string }[];
   /** Mint and metadata accounts that instructions may have changed. */
   readonly changedMetadata: readonly string[];

@@ -4,11 +4,11 @@ import type { SolanaInstruction, SolanaTransaction } from "../../chain/port.ts";
 import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { hasBytes } from "../../decode/bytes.ts";
 
-/** Which account of an instruction it may change, if any; in both token programs a mint, in Metaplex's a metadata account. */
+/** Position of the account that an instruction may change: a mint (token programs) or a metadata account (Metaplex). */
 type FindAccountPosition = (data: Uint8Array) => number | undefined;
 
 const SET_AUTHORITY = 6;
-/** Kinds of authority: to mint, and to freeze. Those after are not told of a token, or are a token account's. */
+/** Authority types up to this one (mint, freeze) belong to a token's columns; later ones do not. */
 const FREEZE_AUTHORITY = 1;
 
 function findInToken(data: Uint8Array): number | undefined {
@@ -17,7 +17,7 @@ function findInToken(data: Uint8Array): number | undefined {
 
 /** First bytes of Token-2022's own instructions: a transfer fee that is set, a pointer to metadata that is moved. */
 const TOKEN_2022_STARTS = [Uint8Array.of(26, 5), Uint8Array.of(39, 1)];
-/** Token-2022 speaks the token metadata interface too, whose instructions are known by hashes. */
+/** Token-2022 also implements the token metadata interface, whose discriminators are hashes. */
 const METADATA_STARTS = ["initialize_account", "updating_field", "remove_key_ix", "update_the_authority"].map(
   (name) => createHash("sha256").update(`spl_token_metadata_interface:${name}`).digest().subarray(0, 8),
 );
@@ -27,7 +27,7 @@ function findInToken2022(data: Uint8Array): number | undefined {
   return starts.some((start) => hasBytes(data, 0, start)) ? 0 : findInToken(data);
 }
 
-/** Place of the metadata account by Metaplex's instruction: those that create or update one, old and new. */
+/** Position of the metadata account by Metaplex instruction: those that create or update one, old and new. */
 const METAPLEX: Readonly<Record<number, number>> = { 0: 0, 1: 0, 15: 0, 16: 0, 33: 0, 42: 0, 50: 4 };
 
 const PROGRAMS = new Map<string, FindAccountPosition>([
@@ -36,12 +36,12 @@ const PROGRAMS = new Map<string, FindAccountPosition>([
   [METADATA_PROGRAM, (data) => METAPLEX[data[0] as number]],
 ]);
 
-/** Texts of this length are of 9 or 10 bytes: transfers, which are most instructions of token programs and change nothing here. */
+/** Base58 texts of this length have 9 or 10 bytes: transfers, most instructions of token programs, which change nothing here. */
 const TRANSFER_DATA_LENGTH = { min: 11, max: 14 };
 
 /**
- * Accounts of tokens' properties (mints and metadata accounts) that transactions which succeeded may have changed, each
- * once. It may name some that were not: what is told of a token is read from the accounts.
+ * Mints and metadata accounts that successful transactions may have changed, each once. False positives only cost a read:
+ * a token's properties are read from the accounts.
  */
 export function findMetadataChanges(transactions: readonly SolanaTransaction[]): string[] {
   const found = new Set<string>();

@@ -100,6 +100,6 @@ describeWithChain("readInThread", () => {
     expect(await reader?.blocks(RANGE)).to.have.length(produced);
     expect(await reader?.blocks(RANGE)).to.have.length(produced);
     expect(askedHere).to.deep.equal([RANGE, RANGE]);
-    expect(lines).to.deep.equal(["the reading thread failed: reading goes on without it"]);
+    expect(lines).to.deep.equal(["the reading thread failed: reading continues without it"]);
   });
 });

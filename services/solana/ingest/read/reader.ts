@@ -5,24 +5,24 @@ import { type ChainAnchor, type SolanaSource, SolanaUpstreamError } from "../../
 import type { SolanaSourceConfig } from "../../chain/source.ts";
 import { type BlockReader, type DecodedBlock, type SlotRange, toDecodedBlock } from "./decoded-block.ts";
 
-/** What the reading thread is told first: what it reads. */
+/** First message to the reading thread: its endpoints. */
 export interface ReaderTask {
   readonly urls: readonly string[];
   readonly genesisHash: string | undefined;
 }
 
-/** What it is asked: a range, from endpoints of the chain that the index is anchored to by then. */
+/** Request to the thread: a range, with the index's current anchor. */
 export interface ReaderRequest {
   readonly range: SlotRange;
   readonly anchor: ChainAnchor;
 }
 
-/** What it says besides blocks. */
+/** Messages of the thread besides blocks. */
 export type ReaderMessage =
   | { readonly kind: "log"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly kind: "event"; readonly event: SourceEvent };
 
-/** Blocks are garbage as soon as they are decoded: without a limit near by the heap would grow on them instead. */
+/** Blocks are garbage once decoded: without a low limit the heap would grow instead of being collected. */
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 192 };
 
 export interface ReaderFailure {
@@ -40,8 +40,8 @@ export interface ThreadedReader extends BlockReader {
 }
 
 /**
- * Reads and decodes in a thread of its own: fetching, parsing and decoding full blocks is as much work as writing what
- * they tell. `source` is asked until the thread is up, and if it dies.
+ * Reads and decodes in a thread of its own: fetching, parsing and decoding full blocks is as much work as writing their
+ * rows. `source` serves requests until the thread is up, and if it dies.
  */
 export function createThreadedReader(
   source: Pick<SolanaSource, "blocks" | "getAnchor">,
@@ -66,9 +66,9 @@ export function createThreadedReader(
       if (word.kind === "log") log(word.message, word.fields);
       else onEvent(word.event);
     },
-    onFailure: (reason) => log("the reading thread failed: reading goes on without it", { reason }),
+    onFailure: (reason) => log("the reading thread failed: reading continues without it", { reason }),
     closedError: ({ range }) =>
-      new SolanaUpstreamError(`solana: slots ${range.fromSlot}-${range.toSlot} given up: closed`),
+      new SolanaUpstreamError(`solana: slots ${range.fromSlot}-${range.toSlot} cancelled: closed`),
   });
   return {
     blocks: async (range) => (await thread.request({ range, anchor: source.getAnchor() })) as DecodedBlock[],

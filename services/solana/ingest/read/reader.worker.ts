@@ -1,4 +1,4 @@
-/** The other side of reader.ts: a source of its own whose blocks are decoded here. */
+/** Worker of reader.ts: its own source, whose blocks are decoded here. */
 
 import { serveThread } from "../../../shared/process/thread-work.ts";
 import { SolanaUpstreamError } from "../../chain/port.ts";

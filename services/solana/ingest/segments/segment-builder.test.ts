@@ -33,7 +33,7 @@ async function openSync(cluster: FakeCluster, store: Store): Promise<SolanaSync>
 /** Blocks one by one, some at a time final, forks, and another process now and then. */
 async function live(
   store: Store,
-  of: {
+  options: {
     rounds: readonly {
       held: typeof transactions extends fc.Arbitrary<infer T> ? T : never;
       chance: number;
@@ -53,7 +53,7 @@ async function live(
       if (!moved) return;
     }
   };
-  for (const { held, chance } of of.rounds) {
+  for (const { held, chance } of options.rounds) {
     cluster.produce({ blockTime: null, transactions: held });
     if (chance % 7 === 0) cluster.fork(chance % 3);
     if (chance % 5 === 0) cluster.finalize(chance % 4);

@@ -5,14 +5,14 @@ import { poolRows, SEGMENT_ROWS, type SegmentRow, segments, tokenRows } from "..
 import { toSides } from "../../store/token-sides.ts";
 import type { SyncHooks, WrittenBatch } from "../sync.ts";
 
-/** Once a list has grown by so many rows, the store is asked how many it had before. */
+/** Once a list has grown by so many rows, counts the rows that it had before. */
 const ROWS_BEFORE_COUNT = 64;
-/** Beyond so many lists what was counted is forgotten, and asked for again where lists go on growing. */
+/** Beyond so many lists the counts are dropped, and queried again as lists grow. */
 const MAX_LISTS = 200_000;
 /** Segments built between two batches at most: a batch has rows for one or two. */
 const MAX_SEGMENTS_PER_BATCH = 4;
 
-/** Rows of a list after its last segment: as counted since the process began, or all of them. */
+/** Rows of a list after its last segment: those since the process began, or all of them. */
 interface Growth {
   rows: number;
   isWhole: boolean;
@@ -25,11 +25,11 @@ export interface SegmentBuilderDeps {
   readonly segmentRows?: number;
 }
 
-/** Closes segments of lists as they grow, of slots that are final: they are never taken back. */
+/** Builds segments of lists as they grow, of final slots only: they are never rolled back. */
 export class SegmentBuilder implements SyncHooks {
   readonly #deps: SegmentBuilderDeps;
   #growth = new Map<string, Growth>();
-  /** Lists that have enough rows, with the slot that has to be final for all of them to count. */
+  /** Lists with enough rows, with the slot that must be final before they are built. */
   readonly #due = new Map<string, number>();
 
   constructor(deps: SegmentBuilderDeps) {
@@ -50,7 +50,7 @@ export class SegmentBuilder implements SyncHooks {
     if (this.#growth.size > MAX_LISTS) this.afterRollback();
   }
 
-  /** Rows that were counted may be gone. */
+  /** Counted rows may no longer exist. */
   afterRollback(): void {
     this.#growth = new Map();
     this.#due.clear();
@@ -74,7 +74,7 @@ export class SegmentBuilder implements SyncHooks {
     if (growth.rows >= this.#segmentRows && !this.#due.has(list)) this.#due.set(list, slot);
   }
 
-  /** Closes the next segments of a list; answers how many. */
+  /** Builds the next segments of a list; returns how many. */
   async #close(list: string, { finalSlot, most }: { finalSlot: number; most: number }): Promise<number> {
     const { store, guard } = this.#deps;
     let last = await findLastSegment(store, list);
@@ -107,10 +107,10 @@ async function findLastSegment(store: Store, list: string): Promise<SegmentRow |
   return last;
 }
 
-/** A list by its name, as rows and what they count as. */
+/** Access to a list's rows. */
 interface RowList {
   count(slot: { gt: number }): Promise<number>;
-  /** Slot of the n-th row of some slots, counted from 0. */
+  /** Slot of the n-th row of the slots, from 0. */
   slotAt(slot: { gt: number; lte: number }, n: number): Promise<number | undefined>;
   read(slot: { gt: number; lte: number }): Promise<ListRows>;
 }
@@ -191,15 +191,15 @@ function countRowsAfter(store: Store, { list, after }: { list: string; after: nu
   return openList(store, list).count({ gt: after });
 }
 
-/** The segment after the last one; undefined where there are not enough final rows. */
+/** The segment after the last one; undefined without enough final rows. */
 async function buildNextSegment(
   store: Store,
-  of: { list: string; last: SegmentRow | undefined; finalSlot: number; segmentRows: number },
+  at: { list: string; last: SegmentRow | undefined; finalSlot: number; segmentRows: number },
 ): Promise<SegmentRow | undefined> {
-  const { list, last } = of;
+  const { list, last } = at;
   const rowsOfList = openList(store, list);
   const after = last?.lastSlot ?? -1;
-  const lastSlot = await rowsOfList.slotAt({ gt: after, lte: of.finalSlot }, of.segmentRows - 1);
+  const lastSlot = await rowsOfList.slotAt({ gt: after, lte: at.finalSlot }, at.segmentRows - 1);
   if (lastSlot === undefined) return undefined;
   const { rows, mints, counted } = await rowsOfList.read({ gt: after, lte: lastSlot });
   const [first] = rows;

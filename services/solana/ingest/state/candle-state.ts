@@ -7,7 +7,7 @@ import type { TimedBlock } from "../timed-block.ts";
 import { type Change, DocumentCache } from "./document-cache.ts";
 import { findTradedMints } from "./traded-mints.ts";
 
-/** Minutes, hours and days of tokens. */
+/** Candles of a minute, an hour and a day by token. */
 export class CandleState {
   readonly #docs: DocumentCache<typeof candles>;
 
@@ -27,7 +27,7 @@ export class CandleState {
     return this.#docs.load(keys);
   }
 
-  /** Takes in the rows of one block: each token's are put together first, and then into all its candles. */
+  /** Adds the rows of one block: joins each token's trades first, then adds them to all its candles. */
   add({ tokenRows, candleTrades }: BlockRows): void {
     const time = tokenRows[0]?.time;
     if (time === undefined) return;

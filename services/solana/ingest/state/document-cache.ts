@@ -7,12 +7,12 @@ import {
   type WriteStep,
 } from "../../../shared/storage/port.ts";
 
-/** Some 10 MB: what the last hundred blocks were about. */
+/** About 10 MB: the documents of the last hundred blocks. */
 const MAX_ENTRIES = 30_000;
 
 type Key<C extends Collection> = Partial<RowOf<C>>;
 
-/** A document as a batch leaves it and as it was before; null = it is not there. */
+/** A document after a batch and before it; null = absent. */
 export interface Change<R> {
   readonly key: Partial<R>;
   readonly row: R | null;
@@ -20,26 +20,26 @@ export interface Change<R> {
 }
 
 /**
- * Documents of one collection in memory, changed by blocks and written as wholes. What a batch needs is loaded before
- * it in one read; what was not used for long is dropped after it and read again when needed.
+ * Write-back cache of one collection: blocks change documents, which are written whole. A batch loads what it needs in one
+ * read; the least recently used documents are evicted after it.
  */
 export class DocumentCache<C extends Collection> {
   readonly collection: C;
   readonly #store: Store;
   readonly #maxEntries: number;
-  /** Null = known to be absent. In the order of their last use. */
+  /** Null = known to be absent. In the order of last use. */
   #docs = new Map<string, RowOf<C> | null>();
   readonly #idOf: (row: Key<C>) => string;
   #before = new Map<string, { key: Key<C>; row: RowOf<C> | null }>();
 
-  constructor(store: Store, of: { collection: C; maxEntries?: number }) {
+  constructor(store: Store, options: { collection: C; maxEntries?: number }) {
     this.#store = store;
-    this.collection = of.collection;
-    this.#idOf = createKeyFormatter(of.collection.key) as (row: Key<C>) => string;
-    this.#maxEntries = of.maxEntries ?? MAX_ENTRIES;
+    this.collection = options.collection;
+    this.#idOf = createKeyFormatter(options.collection.key) as (row: Key<C>) => string;
+    this.#maxEntries = options.maxEntries ?? MAX_ENTRIES;
   }
 
-  /** Reads those that are not in memory. Nothing but loaded documents may be asked for or set. */
+  /** Reads those that are not in memory. Only loaded documents may be read or set. */
   async load(keys: Iterable<Key<C>>): Promise<void> {
     const missing = new Map<string, Key<C>>();
     for (const key of keys) {
@@ -58,7 +58,7 @@ export class DocumentCache<C extends Collection> {
     for (const row of rows) this.#docs.set(this.#idOf(row as Key<C>), row);
   }
 
-  /** Makes known that a document is not there, of which that is sure without asking. */
+  /** Marks a document as absent without a query. */
   assumeAbsent(key: Key<C>): void {
     const id = this.#idOf(key);
     if (!this.#docs.has(id)) this.#docs.set(id, null);
@@ -72,7 +72,7 @@ export class DocumentCache<C extends Collection> {
     return this.#known(this.#idOf(key)) ?? undefined;
   }
 
-  /** Replaces a document, or with null takes it away. */
+  /** Replaces a document, or removes it with null. */
   set(key: Key<C>, row: RowOf<C> | null): void {
     const id = this.#idOf(key);
     const known = this.#known(id);
@@ -80,7 +80,7 @@ export class DocumentCache<C extends Collection> {
     this.#docs.set(id, row);
   }
 
-  /** What changed since the last call. The documents it answers are never changed again: `set` replaces them. */
+  /** Changes since the last call. The returned documents never change again: `set` replaces them. */
   take(): Change<RowOf<C>>[] {
     const changes = [...this.#before].map(([id, { key, row }]) => ({
       key,
@@ -92,7 +92,7 @@ export class DocumentCache<C extends Collection> {
     return changes.filter(({ row, before }) => row !== null || before !== null);
   }
 
-  /** Forgets everything: the store was changed by others, or a write of what was taken failed. */
+  /** Drops everything: others changed the store, or a write failed. */
   clear(): void {
     this.#docs = new Map();
     this.#before = new Map();
@@ -113,7 +113,7 @@ export class DocumentCache<C extends Collection> {
   }
 }
 
-/** Keys as texts. By hand for the usual lengths: it is done for every change of every document. */
+/** Formats keys as texts. Unrolled for the usual lengths: it runs for every change of every document. */
 function createKeyFormatter([first = "", second = "", ...rest]: readonly string[]): (
   row: Record<string, unknown>,
 ) => string {

@@ -4,25 +4,25 @@ import { type HolderAccountRow, type HolderRow, holderAccounts, holders } from "
 import type { TimedBlock } from "../timed-block.ts";
 import { type Change, DocumentCache } from "./document-cache.ts";
 
-/** Wallets that came to hold a token, less those that do not any more. */
+/** Change of a token's holder count. */
 export interface HolderCountChange {
   readonly mint: string;
   readonly delta: 1 | -1;
 }
 
-/** A token account with what it holds, and whose it is. */
+/** A token account with its owner and balance. */
 export interface TokenAccountBalance {
   readonly tokenAccount: string;
   readonly owner: string;
   readonly amount: bigint;
 }
 
-/** Wallets with more accounts of a token have a row for each: else the whole list would be written with every change. */
+/** Wallets with more accounts of a token have a row for each: otherwise every change would write the whole list. */
 const MAX_LISTED = 8;
 
 type OwnedBalance = Pick<BalanceChange, "mint" | "tokenAccount" | "after"> & { readonly owner: string };
 
-/** What wallets hold, over those of their token accounts that were seen. */
+/** Balances of wallets: sums over their token accounts as blocks carry them after each transaction. */
 export class HolderState {
   readonly #docs: DocumentCache<typeof holders>;
   readonly #accounts: DocumentCache<typeof holderAccounts>;
@@ -38,20 +38,20 @@ export class HolderState {
     );
   }
 
-  /** Takes in the balances after each transaction of a block. */
+  /** Adds the balances after each transaction of a block. */
   add({ transactions }: TimedBlock): HolderCountChange[] {
     const counted: HolderCountChange[] = [];
     for (const { balances } of transactions) {
       for (const change of balances) {
         if (!isOwned(change)) continue;
-        const delta = this.#hold(change);
+        const delta = this.#setBalance(change);
         if (delta !== 0) counted.push({ mint: change.mint, delta });
       }
     }
     return counted;
   }
 
-  /** Takes in what accounts of a token hold as of the last block that was added. */
+  /** Adds balances of a token's accounts as of the last added block. */
   async put(mint: string, holdings: readonly TokenAccountBalance[]): Promise<HolderCountChange[]> {
     const held = holdings.map(({ owner, tokenAccount, amount }) => ({
       mint,
@@ -61,7 +61,7 @@ export class HolderState {
     }));
     await this.#load(held);
     return held.flatMap((each) => {
-      const delta = this.#hold(each);
+      const delta = this.#setBalance(each);
       return delta === 0 ? [] : [{ mint, delta }];
     });
   }
@@ -83,8 +83,8 @@ export class HolderState {
     );
   }
 
-  /** Answers by how much the token's wallets became more. */
-  #hold(held: OwnedBalance): -1 | 0 | 1 {
+  /** Returns the change of the token's holder count. */
+  #setBalance(held: OwnedBalance): -1 | 0 | 1 {
     const { mint, owner, tokenAccount, after } = held;
     const key = { mint, owner };
     const known = this.#docs.get(key);
@@ -94,15 +94,15 @@ export class HolderState {
       return 1;
     }
     const listed = known.accounts as readonly string[] | null;
-    const { before, accounts } = listed === null ? this.#holdRow(held) : this.#holdListed(listed, held);
+    const { before, accounts } = listed === null ? this.#setInRow(held) : this.#setInList(listed, held);
     if (before === after) return 0;
     const balance = known.balance + after - before;
-    // Only amounts above zero are kept: without a balance there is none.
+    // Only amounts above zero are stored.
     this.#docs.set(key, balance === 0n ? null : { mint, owner, balance, accounts });
     return balance === 0n ? -1 : 0;
   }
 
-  #holdListed(listed: readonly string[], { mint, owner, tokenAccount, after }: OwnedBalance) {
+  #setInList(listed: readonly string[], { mint, owner, tokenAccount, after }: OwnedBalance) {
     let before = 0n;
     const accounts: string[] = [];
     for (let i = 0; i < listed.length; i += 2) {
@@ -120,9 +120,9 @@ export class HolderState {
     return { before, accounts: null };
   }
 
-  #holdRow({ mint, owner, tokenAccount, after }: OwnedBalance) {
+  #setInRow({ mint, owner, tokenAccount, after }: OwnedBalance) {
     const key = { mint, owner, account: tokenAccount };
-    // Those that are not loaded belong to a wallet whose list became rows within this batch.
+    // Accounts that are not loaded belong to a wallet whose list became rows within this batch.
     this.#accounts.assumeAbsent(key);
     const before = this.#accounts.get(key)?.amount ?? 0n;
     if (before !== after) this.#accounts.set(key, after === 0n ? null : { ...key, amount: after });

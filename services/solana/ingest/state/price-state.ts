@@ -6,10 +6,10 @@ import type { TimedBlock } from "../timed-block.ts";
 import { type Change, DocumentCache } from "./document-cache.ts";
 import { findTradedMints } from "./traded-mints.ts";
 
-/** Beyond this many tokens the book is begun anew, from the store. */
+/** Beyond this many tokens the tracker is cleared, and loaded again from the store. */
 const MAX_TOKENS = 50_000;
 
-/** Holds the price book's entries in the store: of each token that a batch is about, and of those its price rests on. */
+/** Loads and stores the price tracker's entries: of each token in a batch, and of its parents. */
 export class PriceState {
   readonly tracker: PriceTracker;
   readonly #docs: DocumentCache<typeof prices>;

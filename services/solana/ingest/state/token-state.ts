@@ -9,10 +9,10 @@ import type { HolderCountChange } from "./holder-state.ts";
 /** Of 0.4 seconds. */
 const SLOTS_IN_DAY = 216_000;
 
-/** What a token's mint and metadata accounts say. */
+/** Contents of a token's mint and metadata accounts. */
 export type TokenDescription = Omit<TokenRow, "mint" | "holderCount" | "holdersSlot" | "foundSlot">;
 
-/** Tokens, from the first block that moves one. */
+/** Tokens, from the first block that moves them. */
 export class TokenState {
   readonly #docs: DocumentCache<typeof tokens>;
   readonly #fragments: DocumentCache<typeof tokenFragments>;
@@ -34,18 +34,18 @@ export class TokenState {
     return this.#docs.load([...mints].map((mint) => ({ mint })));
   }
 
-  /** Takes in new tokens, and mints and burns of those whose supply is known. */
+  /** Adds new tokens, and mints and burns of those with a known supply. */
   add({ slot, transactions }: TimedBlock): void {
-    const met = new Set<string>();
-    const meet = (token: { mint: string; decimals: number; isToken2022?: boolean }) => {
-      if (met.has(token.mint)) return;
-      met.add(token.mint);
-      this.#meet({ isToken2022: false, ...token, slot });
+    const seen = new Set<string>();
+    const addIfNew = (token: { mint: string; decimals: number; isToken2022?: boolean }) => {
+      if (seen.has(token.mint)) return;
+      seen.add(token.mint);
+      this.#findOrAdd({ isToken2022: false, ...token, slot });
     };
     for (const { balances, events } of transactions) {
-      for (const balance of balances) meet(balance);
+      for (const balance of balances) addIfNew(balance);
       for (const event of events) {
-        for (const token of listTokens(event)) meet(token);
+        for (const token of listTokens(event)) addIfNew(token);
         if ("mint" in event) this.#changeSupply(event, slot);
       }
     }
@@ -53,7 +53,7 @@ export class TokenState {
 
   #changeSupply({ kind, mint, amount }: SupplyChange, slot: number): void {
     const token = this.#docs.get({ mint }) as TokenRow;
-    // The account that was read had the mints and burns up to its slot in it.
+    // The account's supply includes mints and burns up to its slot.
     if (token.supply === null || token.readSlot === null || token.readSlot >= slot) return;
     const supply = token.supply + (kind === "mint" ? amount : -amount);
     this.#docs.set({ mint }, { ...token, supply: supply < 0n ? 0n : supply });
@@ -64,7 +64,7 @@ export class TokenState {
     if (token !== undefined) this.#docs.set({ mint }, { ...token, holderCount: token.holderCount + delta });
   }
 
-  /** Puts in what accounts said, of tokens that are known. To be written with the next batch. */
+  /** Adds contents of accounts to known tokens. Written with the next batch. */
   async describe(described: ReadonlyMap<string, TokenDescription>): Promise<void> {
     await this.#docs.load([...described.keys()].map((mint) => ({ mint })));
     const rows = [...described].flatMap(([mint, description]) => {
@@ -79,14 +79,14 @@ export class TokenState {
     for (const { after } of rows) this.#docs.set({ mint: after.mint }, after);
   }
 
-  /** Notes that the largest token accounts of a token were taken in. */
+  /** Records the slot at which the largest token accounts of a token were added. */
   async markHolders(mint: string, slot: number): Promise<void> {
     await this.#docs.load([{ mint }]);
     const token = this.#docs.get({ mint });
     if (token !== undefined) this.#docs.set({ mint }, { ...token, holdersSlot: slot });
   }
 
-  /** Tokens that moved though their accounts were last read more than a day ago, since the last call. */
+  /** Tokens that moved since the last call, though their accounts were last read more than a day ago. */
   takeStale(): string[] {
     const stale = [...this.#stale];
     this.#stale.clear();
@@ -102,7 +102,7 @@ export class TokenState {
     this.#fragments.clear();
   }
 
-  #meet(seen: { mint: string; decimals: number; isToken2022: boolean; slot: number }): TokenRow {
+  #findOrAdd(seen: { mint: string; decimals: number; isToken2022: boolean; slot: number }): TokenRow {
     const { mint, decimals, isToken2022, slot } = seen;
     const known = this.#docs.get({ mint });
     if (known !== undefined) {
@@ -131,7 +131,7 @@ export class TokenState {
   }
 }
 
-/** The tokens of an event; lamports that a program moves are wrapped SOL's. */
+/** The tokens of an event; lamports count as wrapped SOL. */
 function listTokens(event: DecodedTransaction["events"][number]): { mint: string; decimals: number }[] {
   if ("mint" in event) return [event];
   const sides =
@@ -144,7 +144,7 @@ function listTokens(event: DecodedTransaction["events"][number]): { mint: string
           { mint: event.tokenA, decimals: event.decimalsA },
           { mint: event.tokenB, decimals: event.decimalsB },
         ];
-  // A change that names only the token which moved.
+  // A liquidity change may name only the token that moved.
   return sides.filter(({ mint }) => mint !== "");
 }
 

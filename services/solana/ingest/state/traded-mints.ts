@@ -7,12 +7,12 @@ export function findTradedMints({ events }: DecodedTransaction): Set<string> {
     if (event.kind === "trade") mints.add(event.tokenIn).add(event.tokenOut);
     else if ("pool" in event) mints.add(event.tokenA).add(event.tokenB);
   }
-  // A change that names only the token which moved.
+  // A liquidity change may name only the token that moved.
   mints.delete("");
   return mints;
 }
 
-/** Those of them that have a row of it in their list: where nothing of a token was added or removed, it has none. */
+/** The tokens with a row of it in their list: a liquidity change of 0 gives none. */
 export function findListedMints({ events }: DecodedTransaction): Set<string> {
   const mints = new Set<string>();
   for (const event of events) {

@@ -4,7 +4,7 @@ import type { TimedBlock } from "../timed-block.ts";
 import { type Change, DocumentCache } from "./document-cache.ts";
 import { findListedMints } from "./traded-mints.ts";
 
-/** When each account last signed a transaction of a token. The signer is the fee payer: a routed trade has others beneath. */
+/** When each account last signed a transaction of a token. The signer is the fee payer: a routed trade names other accounts. */
 export class TraderState {
   readonly #docs: DocumentCache<typeof traders>;
 

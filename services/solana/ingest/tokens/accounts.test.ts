@@ -125,8 +125,13 @@ describe("mint accounts", () => {
 });
 
 /** Creators, where there are any, move what follows. */
-function metaplex(of: { name: string; symbol: string; creators?: number; isMutable?: boolean }): Uint8Array {
-  const { name, symbol, creators, isMutable = false } = of;
+function metaplex(fields: {
+  name: string;
+  symbol: string;
+  creators?: number;
+  isMutable?: boolean;
+}): Uint8Array {
+  const { name, symbol, creators, isMutable = false } = fields;
   const list =
     creators === undefined ? bytes(0) : bytes(1, number(creators, 4), new Uint8Array(creators * 34).fill(9));
   return bytes(

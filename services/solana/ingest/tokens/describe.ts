@@ -6,20 +6,23 @@ import { readMetadata } from "./metadata-account.ts";
 import { readMint } from "./mint-account.ts";
 
 /**
- * What a token's accounts say of it as of a slot. Name and symbol are those that a Token-2022 mint holds itself, else
- * those of its metadata account; without either they are empty, and there is nothing to change. A mint that is gone, or
- * was none, leaves a token of which nothing is known but that it was looked for.
+ * A token's properties from its accounts as of a slot. Name and symbol are those in a Token-2022 mint itself, else those
+ * of its metadata account; without either they are empty. A closed or invalid mint leaves the defaults.
  */
 export function describeToken(
   token: Pick<TokenRow, "mint" | "decimals" | "isToken2022">,
-  of: {
+  {
+    mintAccount,
+    metadataAccount,
+    slot,
+  }: {
     readonly mintAccount: AccountInfo | null;
     readonly metadataAccount: AccountInfo | null;
     readonly slot: number;
   },
 ): TokenDescription {
-  const facts = of.mintAccount === null ? undefined : readMint(of.mintAccount, of.slot);
-  const found = of.metadataAccount === null ? undefined : readMetadata(of.metadataAccount);
+  const facts = mintAccount === null ? undefined : readMint(mintAccount, slot);
+  const found = metadataAccount === null ? undefined : readMetadata(metadataAccount);
   const metadata = facts?.metadata ?? (found?.mint === token.mint ? found : undefined);
   return {
     symbol: metadata?.symbol ?? "",
@@ -32,11 +35,11 @@ export function describeToken(
     transferFeeBps: facts?.transferFeeBps ?? 0,
     nonTransferable: facts?.nonTransferable ?? false,
     mutableMetadata: metadata?.isMutable ?? false,
-    readSlot: of.slot,
+    readSlot: slot,
   };
 }
 
-/** The mint that an account which instructions may have changed speaks of: its own, or a metadata account's. */
+/** The mint that a changed account describes: the account itself, or a metadata account's mint. */
 export function findDescribedMint(address: string, account: AccountInfo | null): string | undefined {
   if (account === null) return undefined;
   return account.owner === METADATA_PROGRAM ? readMetadata(account)?.mint : address;

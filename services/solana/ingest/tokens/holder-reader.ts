@@ -7,12 +7,12 @@ import type { TokenAccountBalance } from "../state/holder-state.ts";
 import type { SyncHooks, WrittenBatch } from "../sync.ts";
 import { readTokenAccount } from "./mint-account.ts";
 
-/** Tokens with fewer rows since the process began are not asked about: nodes search all accounts for an answer. */
+/** Tokens with fewer rows since the process began are skipped: nodes search all accounts for a response. */
 const LEAST_ROWS = 100;
 const BETWEEN_MS = 2_000;
-/** A token that no node answers for is left alone so long. */
+/** Pause before another attempt for a token. */
 const AGAIN_MS = 3_600_000;
-/** Beyond so many tokens, those with few rows are forgotten. */
+/** Beyond so many tokens, those with few rows are dropped. */
 const MAX_COUNTED = 50_000;
 
 /** The largest accounts of a token as of a slot. */
@@ -33,14 +33,14 @@ export interface HolderReaderDeps {
 }
 
 /**
- * Holders are known by what they move; those that move nothing while the index grows are known from a token's 20
- * largest accounts. They are read once, for the token with most rows since the process began that has none yet, one token
- * every two seconds, and only near the head. What was read is as of a slot, and put in when the index stands there.
+ * Blocks only show holders that move tokens; a token's 20 largest accounts show those that do not. They are read once, for
+ * the token with most rows since the process began that has none yet, one token every two seconds, and only near the
+ * head. A snapshot is as of a slot, and is added when the index reaches that slot.
  */
 export class HolderReader implements SyncHooks {
   readonly #deps: HolderReaderDeps;
   #counts = new Map<string, number>();
-  /** Mints whose accounts were read, or are not to be had, with when to look again. */
+  /** Mints whose accounts were read, or cannot be, with the time of the next attempt. */
   readonly #settled = new Map<string, number>();
   #snapshot: HolderSnapshot | undefined;
   #checkpoint: CheckpointRow | undefined;
@@ -57,7 +57,7 @@ export class HolderReader implements SyncHooks {
     const snapshot = this.#snapshot;
     if (snapshot === undefined || nextSlot <= snapshot.slot) return;
     this.#snapshot = undefined;
-    // The index went past it meanwhile: what moved since then would be put back.
+    // The index has passed it: adding it would revert later transfers.
     if (checkpoint.slot > snapshot.slot) this.#settled.delete(snapshot.mint);
     else await indexer.addHolders(snapshot);
   }
@@ -75,7 +75,7 @@ export class HolderReader implements SyncHooks {
     this.#counts = new Map(halved.filter(([, count]) => count > 0));
   }
 
-  /** What was put in is gone with the slots, or belongs to a slot that is. */
+  /** The added balances were rolled back, or the snapshot's slot was. */
   afterRollback(): void {
     this.#snapshot = undefined;
     this.#settled.clear();
@@ -89,13 +89,13 @@ export class HolderReader implements SyncHooks {
         await this.readOnce();
       } catch (error) {
         if (signal.aborted) return;
-        this.#deps.log("holders could not be read; they are later", { err: error });
+        this.#deps.log("holders could not be read; retrying later", { err: error });
       }
       await wait(BETWEEN_MS, signal);
     }
   }
 
-  /** Reads the largest accounts of the next token, if there is one and nothing waits to be put in. */
+  /** Reads the largest accounts of the next token, if there is one and no snapshot is pending. */
   async readOnce(): Promise<void> {
     if (!this.#isFollowing || this.#snapshot !== undefined) return;
     const mint = await this.#nextToken();
@@ -118,7 +118,7 @@ export class HolderReader implements SyncHooks {
     this.#snapshot = { mint, slot, holdings };
   }
 
-  /** The one with most rows of those whose accounts were never read. */
+  /** The token with most rows of those whose accounts were never read. */
   async #nextToken(): Promise<string | undefined> {
     const { store, leastRows = LEAST_ROWS } = this.#deps;
     const now = this.#now();

@@ -11,7 +11,7 @@ export interface MetadataFacts extends EmbeddedMetadata {
 const METADATA_V1 = 4;
 const CREATOR_LENGTH = 34;
 
-/** A metadata account of Metaplex; undefined for what is none. */
+/** A metadata account of Metaplex; undefined for any other account. */
 export function readMetadata({ owner, data }: AccountInfo): MetadataFacts | undefined {
   if (owner !== METADATA_PROGRAM || data[0] !== METADATA_V1 || data.length < 65) return undefined;
   const name = readText(data, 65);

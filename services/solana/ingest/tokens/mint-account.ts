@@ -3,7 +3,7 @@ import type { AccountInfo } from "../../chain/port.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { readU32, readU64 } from "../../decode/bytes.ts";
 
-/** What a mint says of itself; of Token-2022 with its extensions. */
+/** Contents of a mint account; of Token-2022 with its extensions. */
 export interface MintFacts {
   readonly supply: bigint;
   readonly decimals: number;
@@ -13,7 +13,7 @@ export interface MintFacts {
   /** In force; 0 without one. */
   readonly transferFeeBps: number;
   readonly nonTransferable: boolean;
-  /** Name and symbol that the mint holds itself. */
+  /** Name and symbol in the mint itself. */
   readonly metadata: EmbeddedMetadata | undefined;
 }
 
@@ -23,12 +23,12 @@ export interface EmbeddedMetadata {
   readonly isMutable: boolean;
 }
 
-/** An epoch of mainnet; clusters with others are of no interest to fees. */
+/** An epoch of mainnet. */
 const SLOTS_IN_EPOCH = 432_000;
 
 const MINT_LENGTH = 82;
 const IS_INITIALIZED = 45;
-/** Mints with extensions are padded to the length of a token account; a byte that says what they are follows. */
+/** Mints with extensions are padded to the length of a token account; the account type follows. */
 const KIND_AT = 165;
 const KIND_MINT = 1;
 
@@ -36,7 +36,7 @@ const TRANSFER_FEE = 1;
 const NON_TRANSFERABLE = 9;
 const METADATA = 19;
 
-/** Undefined for what is no mint of either token program. `slot` decides which of two transfer fees is in force. */
+/** Undefined unless it is a mint of a token program. `slot` decides which of two transfer fees is in force. */
 export function readMint({ owner, data }: AccountInfo, slot: number): MintFacts | undefined {
   const isToken2022 = owner === TOKEN_2022_PROGRAM;
   if (!isToken2022 && owner !== TOKEN_PROGRAM) return undefined;
@@ -56,7 +56,7 @@ export function readMint({ owner, data }: AccountInfo, slot: number): MintFacts 
   };
 }
 
-/** What a token account holds. */
+/** Contents of a token account. */
 export interface TokenAccountFacts {
   readonly mint: string;
   readonly owner: string;
@@ -66,7 +66,7 @@ export interface TokenAccountFacts {
 const ACCOUNT_LENGTH = 165;
 const ACCOUNT_STATE = 108;
 
-/** Undefined for what is no token account of either token program. */
+/** Undefined unless it is a token account of a token program. */
 export function readTokenAccount({ owner, data }: AccountInfo): TokenAccountFacts | undefined {
   if (owner !== TOKEN_2022_PROGRAM && owner !== TOKEN_PROGRAM) return undefined;
   if (data.length < ACCOUNT_LENGTH || data[ACCOUNT_STATE] === 0) return undefined;
@@ -110,12 +110,12 @@ export interface ParsedText {
   readonly end: number;
 }
 
-/** Longer ones are no names. */
+/** Longer names are cut. */
 const MAX_TEXT_LENGTH = 200;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: programs pad texts with zeros, and anyone writes what they like.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: programs pad texts with zeros, and token creators write anything.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Length and UTF-8, without what pads it and what no one could see. Undefined where it does not fit. */
+/** Length and UTF-8, without padding and invisible characters. Undefined if it does not fit. */
 export function readText(data: Uint8Array, at: number): ParsedText | undefined {
   if (at + 4 > data.length) return undefined;
   const end = at + 4 + readU32(data, at);

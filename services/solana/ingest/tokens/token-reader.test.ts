@@ -36,7 +36,7 @@ function mintAccount(amount: bigint) {
   return { owner: TOKEN_PROGRAM, data };
 }
 
-describe("TokenKeeper", () => {
+describe("TokenReader", () => {
   let cluster: FakeCluster;
   let store: Store;
   let keeper: TokenReader;
@@ -86,10 +86,10 @@ describe("TokenKeeper", () => {
   /** One more block, indexed; final at once unless it is said how far behind finality is. */
   async function produce(
     transactions: DecodedTransaction[] = [],
-    of: { behind?: number; described?: string[] } = {},
+    options: { behind?: number; described?: string[] } = {},
   ) {
-    cluster.produce({ blockTime: START, transactions, described: of.described ?? [] });
-    cluster.finalize(of.behind ?? 0);
+    cluster.produce({ blockTime: START, transactions, described: options.described ?? [] });
+    cluster.finalize(options.behind ?? 0);
     while (await sync.step());
   }
 

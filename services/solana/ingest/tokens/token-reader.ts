@@ -10,9 +10,9 @@ import { describeToken, findDescribedMint } from "./describe.ts";
 
 /** A mint and its metadata account each. */
 const TOKENS_PER_REQUEST = MAX_ACCOUNTS_PER_REQUEST / 2;
-/** Readings that wait for blocks to be written with. */
+/** Snapshots that wait to be written with blocks. */
 const MAX_PENDING = 4;
-/** What is to be read again at most: each token's own day comes round again. */
+/** Tokens to read again at most: a dropped one is due again a day later. */
 const MAX_DUE = 10_000;
 
 const BETWEEN_MS = 200;
@@ -33,18 +33,18 @@ export interface TokenReaderDeps {
 }
 
 /**
- * Reads what mint and metadata accounts say of tokens, beside the indexing: of each token once, again when an
- * instruction may have changed it, and when it moves a day later. A token without metadata counts as read. Accounts are
- * read as of final slots, so that nothing of it is ever taken back; mints and burns since then are in the index.
+ * Reads mint and metadata accounts of tokens, in parallel to the indexing: of each token once, again when an instruction
+ * may have changed it, and when it moves a day later. Until then name and symbol are empty and all that the accounts
+ * contain is null. Accounts are read as of final slots, which never roll back; the index adds later mints and burns.
  */
 export class TokenReader implements SyncHooks {
   readonly #deps: TokenReaderDeps;
   /** Accounts that instructions may have changed, with the slot of the last one. */
   readonly #changed = new Map<string, number>();
   readonly #stale = new Set<string>();
-  readonly #waiting: TokenSnapshot[] = [];
-  /** Mints that are being read, or wait to be written. */
-  readonly #underWay = new Set<string>();
+  readonly #pending: TokenSnapshot[] = [];
+  /** Mints that are being read or written. */
+  readonly #inProgress = new Set<string>();
   #prepared: TokenSnapshot[] = [];
   #checkpoint: CheckpointRow | undefined;
   #indexer: Indexer | undefined;
@@ -55,7 +55,7 @@ export class TokenReader implements SyncHooks {
 
   async beforeBatch(indexer: Indexer, { checkpoint }: { checkpoint: CheckpointRow }): Promise<void> {
     this.#indexer = indexer;
-    this.#prepared = this.#waiting.splice(0);
+    this.#prepared = this.#pending.splice(0);
     for (const reading of this.#prepared) {
       await indexer.tokens.describe(await addLaterSupply(this.#deps.store, { reading, checkpoint }));
     }
@@ -64,7 +64,7 @@ export class TokenReader implements SyncHooks {
   async afterBatch({ blocks, checkpoint }: WrittenBatch): Promise<void> {
     this.#checkpoint = checkpoint;
     for (const { descriptions } of this.#prepared)
-      for (const mint of descriptions.keys()) this.#underWay.delete(mint);
+      for (const mint of descriptions.keys()) this.#inProgress.delete(mint);
     this.#prepared = [];
     for (const { slot, changedMetadata } of blocks) {
       for (const address of changedMetadata) {
@@ -77,7 +77,7 @@ export class TokenReader implements SyncHooks {
       for (const oldest of due.keys()) if (due.size > MAX_DUE) due.delete(oldest);
   }
 
-  /** Until the signal. Failures are logged, and what was to be read is read later. */
+  /** Until the signal. Failures are logged and retried later. */
   async run(signal: AbortSignal): Promise<void> {
     const wait = this.#deps.pause ?? pause;
     while (!signal.aborted) {
@@ -86,24 +86,24 @@ export class TokenReader implements SyncHooks {
         await wait(hasRead ? BETWEEN_MS : IDLE_MS, signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.#deps.log("tokens could not be read; they are later", { err: error });
+        this.#deps.log("tokens could not be read; retrying later", { err: error });
         await wait(AFTER_FAILURE_MS, signal);
       }
     }
   }
 
-  /** Reads the next tokens that are due; answers whether there were any. */
+  /** Reads the next tokens that are due; returns whether there were any. */
   async readOnce(): Promise<boolean> {
     const finalSlot = this.#checkpoint && Math.min(this.#checkpoint.finalizedSlot, this.#checkpoint.slot);
-    if (finalSlot === undefined || this.#waiting.length >= MAX_PENDING) return false;
+    if (finalSlot === undefined || this.#pending.length >= MAX_PENDING) return false;
     const hasResolved = await this.#resolveChanged(finalSlot);
     const due = await this.#nextTokens(finalSlot);
     if (due.length === 0) return hasResolved;
-    for (const { mint } of due) this.#underWay.add(mint);
+    for (const { mint } of due) this.#inProgress.add(mint);
     try {
       await this.#read(due);
     } catch (error) {
-      for (const { mint } of due) this.#underWay.delete(mint);
+      for (const { mint } of due) this.#inProgress.delete(mint);
       throw error;
     }
     return true;
@@ -114,9 +114,9 @@ export class TokenReader implements SyncHooks {
     const { slot, accounts } = await this.#deps.source.accounts(addresses, "finalized");
     const descriptions = new Map<string, TokenDescription>();
     for (const [i, token] of due.entries()) {
-      // A node that has not come so far does not know it yet.
+      // The node is behind and may not know the token yet.
       if (slot < token.foundSlot || slot < (token.readSlot ?? 0)) {
-        this.#underWay.delete(token.mint);
+        this.#inProgress.delete(token.mint);
         continue;
       }
       const mintAccount = accounts[i] ?? null;
@@ -124,10 +124,10 @@ export class TokenReader implements SyncHooks {
       descriptions.set(token.mint, describeToken(token, { mintAccount, metadataAccount, slot }));
       this.#stale.delete(token.mint);
     }
-    this.#waiting.push({ slot, descriptions });
+    this.#pending.push({ slot, descriptions });
   }
 
-  /** Finds out of which tokens the accounts speak that may have been changed in slots that are final by now. */
+  /** Finds the tokens of changed accounts whose slots have become final. */
   async #resolveChanged(finalSlot: number): Promise<boolean> {
     const final = [...this.#changed]
       .filter(([, slot]) => slot <= finalSlot)
@@ -153,10 +153,10 @@ export class TokenReader implements SyncHooks {
     return true;
   }
 
-  /** Those that may have changed, then those that were never read. */
+  /** Tokens that may have changed, then those never read. */
   async #nextTokens(finalSlot: number): Promise<TokenRow[]> {
     const { store } = this.#deps;
-    const again = [...this.#stale].filter((mint) => !this.#underWay.has(mint)).slice(0, TOKENS_PER_REQUEST);
+    const again = [...this.#stale].filter((mint) => !this.#inProgress.has(mint)).slice(0, TOKENS_PER_REQUEST);
     const rows = await store.getMany(
       tokens,
       again.map((mint) => ({ mint })),
@@ -164,17 +164,17 @@ export class TokenReader implements SyncHooks {
     for (const mint of again) if (!rows.some((row) => row.mint === mint)) this.#stale.delete(mint);
     const unread = await store.find(tokens, {
       filter: { readSlot: null },
-      limit: 2 * TOKENS_PER_REQUEST + this.#underWay.size,
+      limit: 2 * TOKENS_PER_REQUEST + this.#inProgress.size,
     });
     for (const row of unread) {
       if (rows.length >= TOKENS_PER_REQUEST) break;
-      if (row.foundSlot <= finalSlot && !this.#underWay.has(row.mint)) rows.push(row);
+      if (row.foundSlot <= finalSlot && !this.#inProgress.has(row.mint)) rows.push(row);
     }
     return rows;
   }
 }
 
-/** With the mints and burns that the index has of slots after the accounts' one. */
+/** Adds the indexed mints and burns after the accounts' slot. */
 async function addLaterSupply(
   store: Store,
   { reading, checkpoint }: { reading: TokenSnapshot; checkpoint: CheckpointRow },

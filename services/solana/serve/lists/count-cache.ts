@@ -1,9 +1,10 @@
-/** Some 100 bytes each. */
+/** About 100 bytes each. */
 const MAX_COUNTS = 100_000;
 
 /**
- * How many rows of each segment of a list a filter takes, where the segment's own counts cannot tell: rows of segments
- * never change. What was not asked for longest goes first, by list and filter.
+ * Matching rows per segment for filters between two value classes, which a segment's own counts cannot answer. Rows of
+ * segments never change, so each is counted once; the first deep page of a list of millions takes a second or two. Evicts
+ * the least recently used list and filter.
  */
 export class CountCache {
   readonly #maxCounts: number;
@@ -19,7 +20,7 @@ export class CountCache {
     return this.#size;
   }
 
-  /** @param of.filter names list and filter */
+  /** @param key.filter names list and filter */
   async get(
     { filter, firstSlot }: { filter: string; firstSlot: number },
     count: () => Promise<number>,
@@ -34,7 +35,7 @@ export class CountCache {
     return found;
   }
 
-  /** Those of a filter, which becomes the last to go. */
+  /** Counts of a filter, which becomes the most recently used. */
   #use(filter: string): Map<number, number> {
     const counts = this.#counts.get(filter) ?? new Map<number, number>();
     this.#counts.delete(filter);

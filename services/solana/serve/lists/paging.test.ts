@@ -9,8 +9,8 @@ interface Row {
 }
 
 /** Rows oldest first; cut into runs after some of them, the last ones never counted. */
-function listOf(of: { rows: readonly Row[]; cuts: readonly boolean[]; uncertain: readonly boolean[] }) {
-  const { rows, cuts, uncertain } = of;
+function listOf(parts: { rows: readonly Row[]; cuts: readonly boolean[]; uncertain: readonly boolean[] }) {
+  const { rows, cuts, uncertain } = parts;
   const runs: CountedRange[] = [];
   let held: Row[] = [];
   rows.forEach((row, i) => {
@@ -67,9 +67,9 @@ describe("pages of a list", () => {
           skip: fc.nat(50),
           limit: fc.integer({ min: 1, max: 20 }),
         }),
-        async (of, { fromSlot, length, skip, limit }) => {
+        async (parts, { fromSlot, length, skip, limit }) => {
           const range = { fromSlot, toSlot: fromSlot + length };
-          const { list, within } = listOf(of);
+          const { list, within } = listOf(parts);
           const page = await readPage(list, { range, skip, limit });
           expect(page).to.deep.equal(within(range).slice(skip, skip + limit));
         },

@@ -6,39 +6,39 @@ export interface SlotInterval {
   readonly toSlot: number;
 }
 
-/** A run of whole slots whose matching rows are counted: `certain` match, of `uncertain` more only their rows tell. */
+/** Whole slots with counted rows: `certain` match; of `uncertain` more, only the rows themselves decide. */
 export interface CountedRange extends SlotInterval {
   readonly certain: number;
   readonly uncertain: number;
 }
 
-/** A list of rows, newest first, of those that match what a request asks for. */
+/** Rows that match a request, newest first. */
 export interface PagedList<Row> {
   /**
-   * Counted runs that end at or before slot `toSlot`, the newest first, at most `limit`; what lies between two of them has
-   * no row of the list. Fewer than `limit` = there are no more.
+   * Counted ranges that end at or before `toSlot`, newest first, at most `limit`; slots between two of them have no row
+   * of the list. Fewer than `limit` = there are no more.
    */
   findCounted(toSlot: number, limit: number): Promise<readonly CountedRange[]>;
   find(range: SlotInterval, page: { skip: number; limit: number }): Promise<Row[]>;
   count(range: SlotInterval): Promise<number>;
-  /** `count` of a run with rows that are uncertain: it never changes, and may be remembered. */
-  recount(run: CountedRange): Promise<number>;
+  /** `count` of a range with uncertain rows: it never changes, and may be cached. */
+  recount(range: CountedRange): Promise<number>;
 }
 
-/** Runs looked at together: few at first, since most pages need no more. */
+/** Ranges read together: few at first, since most pages need no more. */
 const RANGES_PER_READ = { first: 64, most: 1_024 };
 
 /**
- * One page of a list: rows `skip` to `skip + limit` of those in the range, the newest first. Counted runs that lie in
- * the range are passed over by their counts; rows are read where a count cannot tell, and for the page itself.
+ * One page of a list: rows `skip` to `skip + limit` of the interval, newest first. Counted ranges are skipped by their
+ * counts; rows are read where counts do not decide, and for the page itself.
  */
 export async function readPage<Row>(
   list: PagedList<Row>,
-  of: { range: SlotInterval; skip: number; limit: number; pacer?: Pacer },
+  query: { range: SlotInterval; skip: number; limit: number; pacer?: Pacer },
 ): Promise<Row[]> {
-  const reader = new PageReader(list, of);
-  for await (const part of splitRange(list, of.range)) {
-    await of.pacer?.step();
+  const reader = new PageReader(list, query);
+  for await (const part of splitRange(list, query.range)) {
+    await query.pacer?.step();
     if ("certain" in part) await reader.pass(part);
     else await reader.read(part);
     if (reader.wanted === 0) break;
@@ -46,7 +46,7 @@ export async function readPage<Row>(
   return reader.finish();
 }
 
-/** A range from its end to its beginning: what is newer than every counted run, the runs, what is older. */
+/** An interval from its end to its beginning: slots newer than every counted range, the counted ranges, older slots. */
 async function* splitRange<Row>(
   list: PagedList<Row>,
   range: SlotInterval,
@@ -57,7 +57,7 @@ async function* splitRange<Row>(
   while (toSlot >= range.fromSlot) {
     const runs = await list.findCounted(toSlot, atOnce);
     for (const run of runs) {
-      // Between two runs is nothing; what is newer than all of them is not counted yet.
+      // No rows lie between two ranges; slots newer than all of them are not counted yet.
       if (isTail && run.toSlot < toSlot) yield { fromSlot: Math.max(range.fromSlot, run.toSlot + 1), toSlot };
       isTail = false;
       if (run.toSlot < range.fromSlot) return;
@@ -72,28 +72,28 @@ async function* splitRange<Row>(
   }
 }
 
-/** Walks a list from its newest row on: first it skips, then it collects. */
+/** Reads a list from its newest row on: first skips rows, then collects them. */
 class PageReader<Row> {
   readonly #list: PagedList<Row>;
   readonly #rows: Row[] = [];
   #skip: number;
   #limit: number;
-  /** Neighbouring runs that surely hold rows of the page: read in one go. */
+  /** Adjacent ranges with rows of the page: read at once. */
   #pending: SlotInterval | undefined;
   #pendingRows = 0;
 
-  constructor(list: PagedList<Row>, of: { skip: number; limit: number }) {
+  constructor(list: PagedList<Row>, query: { skip: number; limit: number }) {
     this.#list = list;
-    this.#skip = of.skip;
-    this.#limit = of.limit;
+    this.#skip = query.skip;
+    this.#limit = query.limit;
   }
 
-  /** Rows that are still to be found. */
+  /** Rows still missing from the page. */
   get wanted(): number {
     return Math.max(0, this.#limit - this.#rows.length - this.#pendingRows);
   }
 
-  /** A part of the list of which nothing is known. */
+  /** Slots without counts. */
   async read(range: SlotInterval): Promise<void> {
     await this.#readPending();
     if (this.wanted === 0) return;
@@ -107,10 +107,10 @@ class PageReader<Row> {
     await this.#collect(range);
   }
 
-  /** A run whose rows are counted. */
+  /** A counted range. */
   async pass(run: CountedRange): Promise<void> {
     const { certain, uncertain } = run;
-    // What lies on its two sides is read apart: nothing in it needs to be walked.
+    // Its neighbours are read separately: none of its rows needs to be read.
     if (certain + uncertain === 0) return this.#readPending();
     if (this.#skip > 0) {
       const rows = uncertain === 0 ? certain : await this.#list.recount(run);

@@ -21,12 +21,12 @@ const NEWEST_FIRST: readonly OrderBy<PoolTransactionRow>[] = [
   { field: "leg", direction: "desc" },
 ];
 
-/** Transactions of a pool, the newest first. */
+/** Transactions of a pool, newest first. */
 export function poolList(
   store: Store,
-  of: { pool: string; segments: SegmentIndex },
+  query: { pool: string; segments: SegmentIndex },
 ): PagedList<PoolTransactionRow> {
-  const { pool } = of;
+  const { pool } = query;
   const where = ({ fromSlot, toSlot }: SlotInterval): Filter<PoolTransactionRow> => ({
     pool,
     slot: { gte: fromSlot, lte: toSlot },
@@ -35,7 +35,7 @@ export function poolList(
     store.count(poolRows, where(range), { via: poolRows.key });
   return {
     async findCounted(toSlot, limit) {
-      const found = await of.segments.before(`pool ${pool}`, { toSlot, limit });
+      const found = await query.segments.before(`pool ${pool}`, { toSlot, limit });
       return found.map((segment) => toCountedRange(segment, { certain: segment.rows, uncertain: 0 }));
     },
     find: (range, page) =>
@@ -45,26 +45,26 @@ export function poolList(
   };
 }
 
-/** Rows read at once where a page is picked out of them: as many as are wanted, within these bounds. */
+/** Rows read at once to pick a page from: as many as the page needs, within these bounds. */
 const ROWS_PER_READ = { least: 128, most: 1_024 };
 
 /**
- * Transactions of a token in one pool: its side of the pool's rows. What liquidity is worth is not stored with the pool
- * but worked out (store/token-sides.ts), so rows are read and looked at here, segments passed over by their counts.
- * The exchange must be the pool's, if it is asked for: a pool is of one.
+ * Transactions of a token in one pool: its side of the pool's rows. The value of a liquidity change's side is not stored
+ * with the pool but computed (store/token-sides.ts), so rows are read and compared here; segments are skipped by their
+ * counts. The caller checks the exchange: a pool belongs to one.
  */
 export function tokenInPoolList(
   store: Store,
-  of: ListCaches & { pool: string; filter: TokenListFilter; pacer?: Pacer },
+  query: ListCaches & { pool: string; filter: TokenListFilter; pacer?: Pacer },
 ): PagedList<TokenTransactionRow> {
-  const { pool, filter, segments, counts, pacer } = of;
+  const { pool, filter, segments, counts, pacer } = query;
   const { mint } = filter;
   const { certain, uncertain } = sideFilters(filter);
   const inRange = ({ fromSlot, toSlot }: SlotInterval): Filter<PoolTransactionRow> => ({
     pool,
     slot: { gte: fromSlot, lte: toSlot },
   });
-  /** Sides that are asked for, of rows that satisfy one of the filters. */
+  /** Matching sides of rows that satisfy one of the filters. */
   async function* matching(
     range: SlotInterval,
     { anyOf, wanted }: { anyOf: readonly Filter<PoolTransactionRow>[]; wanted: number },
@@ -82,11 +82,11 @@ export function tokenInPoolList(
         limit,
       });
       for (const row of rows) {
-        for (const side of toTokenRows(row)) if (matchesFilter(side, of.filter)) yield side;
+        for (const side of toTokenRows(row)) if (matchesFilter(side, query.filter)) yield side;
       }
       const last = rows[limit - 1];
       if (last === undefined) return;
-      // The next rows are of the last one's slot, or older.
+      // The next rows have the last one's slot, or an older one.
       const ofSlot = rows.filter(({ slot }) => slot === last.slot).length;
       skip = last.slot === toSlot ? skip + ofSlot : ofSlot;
       toSlot = last.slot;
@@ -101,9 +101,9 @@ export function tokenInPoolList(
     for await (const _ of matching(range, { anyOf: uncertain, wanted: ROWS_PER_READ.most })) rows += 1;
     return rows;
   }
-  const asked = toCountFilter(filter);
-  const match = createMatcher(asked);
-  const name = JSON.stringify(["pool", pool, mint, asked]);
+  const countFilter = toCountFilter(filter);
+  const match = createMatcher(countFilter);
+  const name = JSON.stringify(["pool", pool, mint, countFilter]);
   return {
     async findCounted(toSlot, limit) {
       const found = await segments.before(`pool ${pool}`, { toSlot, limit });
@@ -116,11 +116,11 @@ export function tokenInPoolList(
     async find(range, { skip, limit }) {
       const page: TokenTransactionRow[] = [];
       if (uncertain.length === 0 && certain.length > 0) {
-        // Each row that satisfies a filter has the one side that is asked for: the store can count.
+        // Each row that satisfies a filter has exactly one matching side: the store can count.
         const rows = await store.find(poolRows, {
           ...{ filter: inRange(range), anyOf: certain, order: NEWEST_FIRST, via: poolRows.key, skip, limit },
         });
-        return rows.flatMap((row) => toTokenRows(row).filter((side) => matchesFilter(side, of.filter)));
+        return rows.flatMap((row) => toTokenRows(row).filter((side) => matchesFilter(side, query.filter)));
       }
       let passed = 0;
       const wanted = { anyOf: [...certain, ...uncertain], wanted: skip + limit };
@@ -137,8 +137,8 @@ export function tokenInPoolList(
 }
 
 /**
- * The rows of a pool that have a side which is asked for: surely, or where only the row tells what the side is worth.
- * A row has one side of a token.
+ * Filters for rows of a pool with a matching side: certain ones, and those where only the row gives the side's value. A
+ * row has at most one side of a token.
  */
 function sideFilters({ mint, txTypes, minValueUsd }: TokenListFilter): {
   certain: Filter<PoolTransactionRow>[];

@@ -18,20 +18,20 @@ type PoolPageParams = WindowParams & {
   readonly offset: number;
 };
 
-/** The same for both lists. */
+/** Shared by both lists. */
 const LAYOUT = { path: "the pool transactions", columns: poolTransactionColumns };
 
-/** The two lists of a pool's transactions. Symbols are documents, and so is the whole answer. */
+/** Both lists of a pool's transactions. Symbols are documents, so the whole answer is read as documents. */
 export function answerPoolTransactions(
   deps: ServeDeps,
-  of: { endpoint: Pick<Endpoint, "path">; params: PoolPageParams; signal: AbortSignal },
+  request: { endpoint: Pick<Endpoint, "path">; params: PoolPageParams; signal: AbortSignal },
 ): Promise<TableResult> {
-  const { endpoint, params, signal } = of;
+  const { endpoint, params, signal } = request;
   const { store, segments } = deps;
   const { pool_address: pool, limit, offset: skip } = params;
   return answerAtHead(store, {
     endpoint,
-    matter: "documents",
+    dataKind: "documents",
     read: async (checkpoint) => {
       const range = await findSlots(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });
       if (range === undefined) return [];

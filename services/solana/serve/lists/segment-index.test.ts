@@ -6,15 +6,15 @@ import { openTestStore } from "../../test/store.ts";
 import { SegmentIndex } from "./segment-index.ts";
 
 /** Ten slots each, from slot `10 × number + offset` on. */
-function segmentRow(number: number, of: { list?: string; offset?: number } = {}): SegmentRow {
-  const { list = "a", offset = 0 } = of;
+function segmentRow(number: number, options: { list?: string; offset?: number } = {}): SegmentRow {
+  const { list = "a", offset = 0 } = options;
   const [firstSlot, lastSlot] = [offset + number * 10, offset + number * 10 + 9];
   const counted = { rows: 5, mints: [], counts: [1, 5] };
   return { list, number, firstSlot, firstTime: 0, lastSlot, lastTime: 0, ...counted };
 }
 
-function segmentRows(count: number, of: { list?: string; offset?: number } = {}): SegmentRow[] {
-  return Array.from({ length: count }, (_, number) => segmentRow(number, of));
+function segmentRows(count: number, options: { list?: string; offset?: number } = {}): SegmentRow[] {
+  return Array.from({ length: count }, (_, number) => segmentRow(number, options));
 }
 
 describe("segments in memory", () => {
@@ -35,8 +35,8 @@ describe("segments in memory", () => {
   });
   afterEach(() => store.close());
 
-  const numbers = async (cache: SegmentIndex, of: { list?: string; toSlot: number; limit?: number }) =>
-    (await cache.before(of.list ?? "a", { toSlot: of.toSlot, limit: of.limit ?? 3 })).map(
+  const numbers = async (cache: SegmentIndex, options: { list?: string; toSlot: number; limit?: number }) =>
+    (await cache.before(options.list ?? "a", { toSlot: options.toSlot, limit: options.limit ?? 3 })).map(
       ({ number }) => number,
     );
 

@@ -2,7 +2,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import type { SegmentCounts } from "../../metrics/segment-counts.ts";
 import { type SegmentRow, segments } from "../../store/collections.ts";
 
-/** A segment as it is asked for. */
+/** Consecutive rows of a list, about 4,000, with counts by filter properties. */
 export interface RowSegment {
   readonly number: number;
   readonly firstSlot: number;
@@ -12,23 +12,23 @@ export interface RowSegment {
   readonly counts: SegmentCounts;
 }
 
-/** Some 3 KB each. */
+/** About 3 KB each. */
 const MAX_SEGMENTS = 20_000;
-/** Lists without a segment are among them, of any address that is asked for. */
+/** Includes lists without a segment, of any requested address. */
 const MAX_LISTS = 20_000;
 const SEGMENTS_PER_READ = 128;
 
 /** Segments of one list. */
 interface ListSegments {
-  /** By number; those that were not read yet, and those that retention took, are missing. */
+  /** By number, without those not read yet and those that retention deleted. */
   readonly byNumber: Map<number, RowSegment>;
   newest: Pick<RowSegment, "number" | "firstSlot"> | undefined;
   isDropped: boolean;
 }
 
 /**
- * Segments of lists in memory. They never change once they are stored, so each is read once; only whether there is a
- * newer one is asked every time.
+ * Segments of lists in memory. Stored segments never change, so each is read once; every look-up only queries for newer
+ * ones.
  */
 export class SegmentIndex {
   readonly #store: Store;
@@ -45,36 +45,36 @@ export class SegmentIndex {
     return this.#size;
   }
 
-  /** Segments that end at or before a slot, the newest first. */
-  async before(list: string, of: { toSlot: number; limit: number }): Promise<RowSegment[]> {
+  /** Segments that end at or before a slot, newest first. */
+  async before(list: string, query: { toSlot: number; limit: number }): Promise<RowSegment[]> {
     const kept = this.#listOf(list);
     await this.#readNewer(list, kept);
     const found: RowSegment[] = [];
-    for (let number = await this.#lastBefore(list, { kept, toSlot: of.toSlot }); number >= 0; number--) {
-      if (found.length === of.limit) break;
+    for (let number = await this.#lastBefore(list, { kept, toSlot: query.toSlot }); number >= 0; number--) {
+      if (found.length === query.limit) break;
       const segment = kept.byNumber.get(number) ?? (await this.#readDown(list, { kept, number }));
-      // Retention took what is older.
+      // Retention deleted older ones.
       if (segment === undefined) break;
       found.push(segment);
     }
     return found;
   }
 
-  /** Number of the last segment that ends at or before a slot; −1 = none. Few are read for it: it halves what is left. */
+  /** Number of the last segment that ends at or before a slot, by binary search; −1 = none. */
   async #lastBefore(list: string, { kept, toSlot }: { kept: ListSegments; toSlot: number }): Promise<number> {
     let low = -1;
     let high = kept.newest?.number ?? -1;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
       const segment = kept.byNumber.get(middle) ?? (await this.#readOne(list, { kept, number: middle }));
-      // One that retention took lies before all that are left.
+      // A deleted one lies before all that remain.
       if (segment === undefined || segment.lastSlot <= toSlot) low = middle;
       else high = middle - 1;
     }
     return low;
   }
 
-  /** Also finds out whether retention took all that is kept, after which a list is numbered anew. */
+  /** Also detects that retention deleted all segments, after which a list is numbered from 0 again. */
   async #readNewer(list: string, kept: ListSegments): Promise<void> {
     const known = kept.newest;
     const rows = await this.#store.find(segments, {
@@ -112,7 +112,7 @@ export class SegmentIndex {
     return row && this.#keep(kept, row);
   }
 
-  /** Reads a segment and those before it, which will be asked for next. */
+  /** Reads a segment and those before it, which are needed next. */
   async #readDown(
     list: string,
     { kept, number }: { kept: ListSegments; number: number },
@@ -128,7 +128,7 @@ export class SegmentIndex {
 
   #listOf(list: string): ListSegments {
     const known = this.#lists.get(list);
-    // As the most lately used one it is the last to go.
+    // Becomes the most recently used.
     if (known !== undefined) this.#lists.delete(list);
     const kept = known ?? { byNumber: new Map(), newest: undefined, isDropped: false };
     this.#lists.set(list, kept);
@@ -149,7 +149,7 @@ export class SegmentIndex {
     return segment;
   }
 
-  /** For one more of a list: those lists go first that were not asked for longest, then what is kept of itself. */
+  /** Makes room for one more segment: evicts the least recently used lists, then the list's own segments. */
   #makeRoom(reading: ListSegments): void {
     if (reading.isDropped) return;
     for (const [list, kept] of this.#lists) {

@@ -4,13 +4,13 @@ import type { CheckpointRow } from "../../store/collections.ts";
 import { firstSlotFrom } from "../../store/queries.ts";
 import type { SlotInterval } from "./paging.ts";
 
-/** The slots of a time window of which rows are kept, up to the checkpoint; undefined where there are none. */
+/** The slots of a time window with retained rows, up to the checkpoint; undefined without any. */
 export async function findSlots(
   store: Store,
-  of: { checkpoint: CheckpointRow; window: Window },
+  query: { checkpoint: CheckpointRow; window: Window },
 ): Promise<SlotInterval | undefined> {
-  const { checkpoint } = of;
-  const { afterTime, beforeTime } = of.window;
+  const { checkpoint } = query;
+  const { afterTime, beforeTime } = query.window;
   if (afterTime > checkpoint.time || beforeTime <= checkpoint.rowsFromTime) return undefined;
   const { rowsFromSlot, rowsFromTime, slot } = checkpoint;
   const from = afterTime <= rowsFromTime ? rowsFromSlot : await firstSlotFrom(store, afterTime);

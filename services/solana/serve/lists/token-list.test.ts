@@ -28,9 +28,9 @@ describe("counts of segments that classes of value cannot tell", () => {
     await buildSegments(store, { rows: 10, upTo: 89 });
     counted = 0;
     const { count } = store;
-    store.count = (...of) => {
+    store.count = (...query) => {
       counted += 1;
-      return count.apply(store, of);
+      return count.apply(store, query);
     };
   });
   afterEach(() => store.close());

@@ -6,7 +6,7 @@ import { toCountedRange } from "./counted-range.ts";
 import type { PagedList, SlotInterval } from "./paging.ts";
 import type { SegmentIndex } from "./segment-index.ts";
 
-/** What a token's list is asked for by; what is absent says nothing. */
+/** Filter of a token's list; absent fields do not filter. */
 export interface TokenListFilter {
   readonly mint: string;
   /** Indexes into TX_TYPES; absent = all. */
@@ -16,7 +16,7 @@ export interface TokenListFilter {
   readonly minValueUsd?: number;
 }
 
-/** What is known of lists without their rows. */
+/** Caches of what is known about lists without reading their rows. */
 export interface ListCaches {
   readonly segments: SegmentIndex;
   readonly counts: CountCache;
@@ -30,12 +30,12 @@ const NEWEST_FIRST: readonly OrderBy<TokenTransactionRow>[] = [
   { field: "leg", direction: "desc" },
 ];
 
-/** Transactions of a token over all pools, the newest first. */
+/** Transactions of a token over all pools, newest first. */
 export function tokenList(
   store: Store,
-  of: ListCaches & { filter: TokenListFilter },
+  query: ListCaches & { filter: TokenListFilter },
 ): PagedList<TokenTransactionRow> {
-  const { filter, segments, counts } = of;
+  const { filter, segments, counts } = query;
   const { mint, txTypes, dex, minValueUsd } = filter;
   const where = ({ fromSlot, toSlot }: SlotInterval): Filter<TokenTransactionRow> => ({
     mint,
@@ -44,9 +44,9 @@ export function tokenList(
     ...(dex !== undefined && { dex }),
     ...(minValueUsd !== undefined && { valueUsd: { gte: minValueUsd } }),
   });
-  const asked = { ...toCountFilter(filter), ...(dex !== undefined && { group: dex }) };
-  const match = createMatcher(asked);
-  const name = JSON.stringify(["token", mint, asked]);
+  const countFilter = { ...toCountFilter(filter), ...(dex !== undefined && { group: dex }) };
+  const match = createMatcher(countFilter);
+  const name = JSON.stringify(["token", mint, countFilter]);
   const count = (range: SlotInterval): Promise<number> =>
     store.count(tokenRows, where(range), { via: tokenRows.key });
   return {
@@ -61,7 +61,7 @@ export function tokenList(
   };
 }
 
-/** What segments are counted by, of a token's filter. */
+/** The part of a token's filter by which segments are counted. */
 export function toCountFilter({ txTypes, minValueUsd }: TokenListFilter) {
   return {
     ...(txTypes !== undefined && { txTypes }),

@@ -18,12 +18,12 @@ export interface TokenPage {
   readonly signal?: AbortSignal;
 }
 
-/** A page of a token's transactions, the newest first. */
-export async function readTokenPage(deps: ServeDeps, of: TokenPage): Promise<TokenTransactionRow[]> {
-  const { checkpoint, window, filter, pool, offset: skip, limit } = of;
+/** A page of a token's transactions, newest first. A filter by pool and exchange has rows only if the pool is of that exchange. */
+export async function readTokenPage(deps: ServeDeps, query: TokenPage): Promise<TokenTransactionRow[]> {
+  const { checkpoint, window, filter, pool, offset: skip, limit } = query;
   const range = await findSlots(deps.store, { checkpoint, window });
   if (range === undefined) return [];
-  const pacer = new Pacer(of.signal);
+  const pacer = new Pacer(query.signal);
   const page = { range, skip, limit, pacer };
   if (pool === undefined) return readPage(tokenList(deps.store, { ...deps, filter }), page);
   if (filter.dex !== undefined && filter.dex !== (await findDex(deps, { pool, upTo: range.toSlot })))
@@ -31,7 +31,7 @@ export async function readTokenPage(deps: ServeDeps, of: TokenPage): Promise<Tok
   return readPage(tokenInPoolList(deps.store, { ...deps, pool, filter, pacer }), page);
 }
 
-/** The exchange that a pool is of: that of any of its rows. */
+/** A pool's exchange, from any of its rows. */
 async function findDex(
   { store }: ServeDeps,
   { pool, upTo }: { pool: string; upTo: number },

@@ -20,11 +20,11 @@ interface Of {
   readonly coveredFrom: number;
 }
 
-/** Rows of a token's list and who signed them, in the 24 hours that end with the head's minute; undefined where not all are indexed. */
-export async function readDayActivity(store: Store, of: Of): Promise<DayActivity | undefined> {
-  const { mint, time } = of;
+/** Transactions of a token and their distinct signers, in the 24 hours that end with the head's minute; exact to the minute. Undefined unless all are indexed. */
+export async function readDayActivity(store: Store, query: Of): Promise<DayActivity | undefined> {
+  const { mint, time } = query;
   const start = time - (time % MINUTE) + MINUTE - DAY;
-  if (start < of.coveredFrom) return undefined;
+  if (start < query.coveredFrom) return undefined;
   const firstHour = Math.ceil(start / HOUR) * HOUR;
   const minutes = { mint, seconds: MINUTE, start: { gte: start, lt: firstHour } };
   const hours = { mint, seconds: HOUR, start: { gte: firstHour } };
@@ -36,12 +36,12 @@ export async function readDayActivity(store: Store, of: Of): Promise<DayActivity
   return { transactions: early.transactions + late.transactions, accounts };
 }
 
-/** Closes of the 30 completed UTC days before the head's, null for days without a trade; undefined where not all are indexed. */
-export async function readDailyCloses(store: Store, of: Of): Promise<(number | null)[] | undefined> {
-  const { mint, time } = of;
+/** Closes of the 30 completed UTC days before the head's, null for days without a trade; undefined unless all are indexed. */
+export async function readDailyCloses(store: Store, query: Of): Promise<(number | null)[] | undefined> {
+  const { mint, time } = query;
   const end = time - (time % DAY);
   const start = end - CLOSES * DAY;
-  if (start < of.coveredFrom) return undefined;
+  if (start < query.coveredFrom) return undefined;
   const rows = await store.find(candles, {
     filter: { mint, seconds: DAY, start: { gte: start, lt: end } },
     fields: ["start", "close"],

@@ -34,15 +34,16 @@ export interface TimedCandle {
 
 /**
  * Candles of a token that begin in the range, and not before `coveredFrom` (Unix seconds), oldest first; those without
- * a priced trade are left out. Each is put together from the coarsest stored ones that fit.
+ * a priced trade are left out. Each is whole, also beyond the end of the range: one that begins before the first indexed
+ * block would be partial. Joined from the coarsest stored candles that fit.
  */
 export async function readCandles(
   store: Store,
-  of: { mint: string; range: CandleRange; coveredFrom: number; pacer: Pacer },
+  query: { mint: string; range: CandleRange; coveredFrom: number; pacer: Pacer },
 ): Promise<TimedCandle[]> {
-  const { mint, pacer } = of;
-  const { interval, after_time, before_time } = of.range;
-  const start = firstCandle(Math.max(after_time, of.coveredFrom), interval);
+  const { mint, pacer } = query;
+  const { interval, after_time, before_time } = query.range;
+  const start = firstCandle(Math.max(after_time, query.coveredFrom), interval);
   const end = firstCandle(before_time, interval);
   const seconds = findCoarsest(INTERVAL_SECONDS[interval]);
   const parts = new Map<number, Candle[]>();
@@ -57,7 +58,7 @@ export async function readCandles(
   return [...parts].map(([at, found]) => ({ start: at, candle: joinCandles(found) as Candle }));
 }
 
-/** The longest stored candle of which whole ones make up the interval. */
+/** The longest stored candle that divides the interval. */
 function findCoarsest(intervalSeconds: number): number {
   return Math.max(...CANDLE_SECONDS.filter((seconds) => intervalSeconds % seconds === 0));
 }
@@ -65,10 +66,10 @@ function findCoarsest(intervalSeconds: number): number {
 /** Stored candles that start in [start, end), oldest first. */
 async function* readStored(
   store: Store,
-  of: { mint: string; seconds: number; start: number; end: number; pacer: Pacer },
+  query: { mint: string; seconds: number; start: number; end: number; pacer: Pacer },
 ): AsyncGenerator<StoredCandle> {
-  const { mint, seconds, end } = of;
-  for (let from = of.start; from < end; ) {
+  const { mint, seconds, end } = query;
+  for (let from = query.start; from < end; ) {
     const rows = await store.find(candles, {
       filter: { mint, seconds, start: { gte: from, lt: end } },
       order: [{ field: "start", direction: "asc" }],
@@ -79,6 +80,6 @@ async function* readStored(
     const last = rows[CANDLES_PER_READ - 1];
     if (last === undefined) return;
     from = last.start + seconds;
-    await of.pacer.step();
+    await query.pacer.step();
   }
 }

@@ -11,9 +11,9 @@ import { findTokens } from "./find-tokens.ts";
 
 type Named = Pick<TokenRow, "mint" | "symbol" | "name">;
 
-function tokenRow(of: Named): TokenRow {
+function tokenRow(names: Named): TokenRow {
   return {
-    ...of,
+    ...names,
     ...{ decimals: 6, supply: null, mintAuthority: null, freezeAuthority: null, isToken2022: false },
     ...{ transferFeeBps: null, nonTransferable: null, mutableMetadata: null, holderCount: 0 },
     ...{ readSlot: null, holdersSlot: null, foundSlot: 1 },

@@ -3,7 +3,7 @@ import { type TokenRow, tokenFragments, tokens } from "../../store/collections.t
 import { FRAGMENT_LENGTH } from "../../store/token-search.ts";
 import type { Pacer } from "../pacer.ts";
 
-/** Candidates looked at together. */
+/** Candidates read together. */
 const CANDIDATES_PER_READ = 500;
 
 type TokenKey = Pick<TokenRow, "symbol" | "mint">;
@@ -13,7 +13,7 @@ const BY_SYMBOL: readonly OrderBy<TokenKey>[] = [
 ];
 
 export interface TokenPage {
-  /** Only tokens whose symbol or name holds it, in any letter case. */
+  /** Only tokens whose symbol or name contains it, in any letter case. */
   readonly filter?: string | undefined;
   readonly skip: number;
   readonly limit: number;
@@ -21,25 +21,25 @@ export interface TokenPage {
 }
 
 /** A page of the known tokens by symbol, then mint. */
-export async function findTokens(store: Store, of: TokenPage): Promise<TokenRow[]> {
-  const { skip, limit } = of;
-  if (of.filter === undefined) {
-    // What is skipped is passed in the index; only the page's tokens are read.
+export async function findTokens(store: Store, query: TokenPage): Promise<TokenRow[]> {
+  const { skip, limit } = query;
+  if (query.filter === undefined) {
+    // Skipping uses the index; only the page's tokens are read.
     const order = BY_SYMBOL;
     return readInOrder(store, await store.find(tokens, { order, skip, limit, fields: ["symbol", "mint"] }));
   }
-  const wanted = of.filter.toLowerCase();
+  const wanted = query.filter.toLowerCase();
   const characters = Array.from(wanted);
   if (characters.length <= FRAGMENT_LENGTH)
     return readInOrder(store, await findByFragment(store, { fragment: wanted, skip, limit }));
-  return findByComparing(store, { ...of, wanted, characters });
+  return findByComparing(store, { ...query, wanted, characters });
 }
 
 function findByFragment(
   store: Store,
-  of: { fragment: string; from?: string | undefined; skip: number; limit: number },
+  query: { fragment: string; from?: string | undefined; skip: number; limit: number },
 ): Promise<TokenKey[]> {
-  const { fragment, from, skip, limit } = of;
+  const { fragment, from, skip, limit } = query;
   return store.find(tokenFragments, {
     filter: { fragment, ...(from !== undefined && { symbol: { gte: from } }) },
     order: BY_SYMBOL as readonly OrderBy<RowOf<typeof tokenFragments>>[],
@@ -50,12 +50,12 @@ function findByFragment(
   });
 }
 
-/** Longer texts: tokens with the rarest of their fragments are read and compared. */
+/** Longer texts: reads tokens with the rarest fragment of the text, and compares them. */
 async function findByComparing(
   store: Store,
-  of: TokenPage & { wanted: string; characters: readonly string[] },
+  query: TokenPage & { wanted: string; characters: readonly string[] },
 ): Promise<TokenRow[]> {
-  const fragment = await rarestFragment(store, of.characters);
+  const fragment = await rarestFragment(store, query.characters);
   const found: TokenRow[] = [];
   if (fragment === undefined) return found;
   let passed = 0;
@@ -63,9 +63,9 @@ async function findByComparing(
   for (let from: string | undefined; ; ) {
     const keys = await findByFragment(store, { fragment, from, skip, limit: CANDIDATES_PER_READ });
     for (const token of await readInOrder(store, keys)) {
-      if (!holds(token, of.wanted) || passed++ < of.skip) continue;
+      if (!holds(token, query.wanted) || passed++ < query.skip) continue;
       found.push(token);
-      if (found.length === of.limit) return found;
+      if (found.length === query.limit) return found;
     }
     const last = keys[CANDIDATES_PER_READ - 1];
     if (last === undefined) return found;
@@ -73,11 +73,11 @@ async function findByComparing(
     const ofSymbol = keys.filter(({ symbol }) => symbol === last.symbol).length;
     skip = last.symbol === from ? skip + ofSymbol : ofSymbol;
     from = last.symbol;
-    await of.pacer.step();
+    await query.pacer.step();
   }
 }
 
-/** Undefined where one of them is nowhere. */
+/** Undefined if no token has one of them. */
 async function rarestFragment(store: Store, characters: readonly string[]): Promise<string | undefined> {
   const fragments = new Set<string>();
   for (let at = 0; at + FRAGMENT_LENGTH <= characters.length; at++)

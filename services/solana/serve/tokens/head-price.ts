@@ -4,8 +4,8 @@ import { type PriceRow, prices } from "../../store/collections.ts";
 import { toPriceEntry } from "../../store/price-row.ts";
 
 /**
- * USD for one token as of `time` (Unix seconds of the head), by the rules of the price book that the ingest keeps: of
- * the token's own entry and those that it rests on. Null where nothing leads to an anchor.
+ * USD for one token as of `time` (Unix seconds of the head), from its stored price entry and its parents', by the rules
+ * of PriceTracker. Null if they do not lead to an anchor.
  */
 export async function readPriceUsd(
   store: Store,

@@ -14,7 +14,7 @@ export interface HolderFigures {
   readonly top10: number | null;
 }
 
-/** How a token is distributed: the largest holders, and single ones at their place in the index by balance. */
+/** Distribution of a token: the largest holders, and single ones by their rank in the index by balance. */
 export async function readHolderFigures(store: Store, token: TokenRow): Promise<HolderFigures> {
   const { mint, supply, decimals, holderCount } = token;
   const largest = await store.find(holders, {
@@ -24,14 +24,19 @@ export async function readHolderFigures(store: Store, token: TokenRow): Promise<
     limit: Math.max(...LARGEST),
     fields: ["balance"],
   });
-  const held = (count: number): number | null => {
+  const computeConcentration = (count: number): number | null => {
     const share = computeShare(
       largest.slice(0, count).reduce((sum, { balance }) => sum + balance, 0n),
       supply,
     );
     return share === null ? null : 100 * share;
   };
-  const concentrations = { 5: held(5), 10: held(10), 20: held(20), 50: held(50) };
+  const concentrations = {
+    5: computeConcentration(5),
+    10: computeConcentration(10),
+    20: computeConcentration(20),
+    50: computeConcentration(50),
+  };
   if (holderCount === 0) return { concentrations, median: null, bottom10: null, top10: null };
   const ranks = computeRanks(holderCount);
   const at = async (rank: number): Promise<number | null> => {
@@ -47,14 +52,14 @@ export async function readHolderFigures(store: Store, token: TokenRow): Promise<
 }
 
 /**
- * The balance at a place from the smallest on (0 first), reached from the nearer end. Raw units. Undefined where the
- * token counts more holders than there are, as in the middle of a write to MongoDB.
+ * The balance at a rank, 0 = the smallest, read from the nearer end. Raw units. Undefined if the token counts more
+ * holders than there are, as during a write to MongoDB.
  */
 async function findBalance(
   store: Store,
-  of: { mint: string; rank: number; holderCount: number },
+  position: { mint: string; rank: number; holderCount: number },
 ): Promise<bigint | undefined> {
-  const { mint, rank, holderCount } = of;
+  const { mint, rank, holderCount } = position;
   const fromLargest = holderCount - 1 - rank;
   const isNearLargest = fromLargest < rank;
   const [row] = await store.find(holders, {

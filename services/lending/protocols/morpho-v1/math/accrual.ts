@@ -1,8 +1,8 @@
 import { adaptRate, rateNow } from "./adaptive-curve.ts";
 import { compound, wMul } from "./fixed.ts";
-import { type Pot, toSharesDown } from "./shares.ts";
+import { type ShareTotals, toSharesDown } from "./shares.ts";
 
-/** What Morpho stores of a market, and where its borrow rate comes from. Amounts are raw, rates WAD per second. */
+/** A market in Morpho's storage, and the source of its borrow rate. Amounts are raw, rates WAD per second. */
 export interface StoredMarket {
   readonly supplyAssets: bigint;
   readonly supplyShares: bigint;
@@ -12,27 +12,27 @@ export interface StoredMarket {
   readonly lastUpdate: number;
   /** Share (WAD) of the interest that is minted to Morpho's fee recipient, as supply shares. */
   readonly fee: bigint;
-  /** Of the AdaptiveCurveIrm; null where another model sets the rate. */
+  /** State of the AdaptiveCurveIrm; null where another model sets the rate. */
   readonly rateAtTarget: bigint | null;
-  /** The rate that another model named, taken as constant, 0 without a model; null where it named none. */
+  /** The rate that another model returned, taken as constant; 0 without a model, null where it returned none. */
   readonly borrowRate: bigint | null;
 }
 
 export interface AccruedMarket {
-  readonly supply: Pot;
-  readonly borrow: Pot;
-  /** The rate from here on, at the utilization after accruing; null where it is not known. */
+  readonly supply: ShareTotals;
+  readonly borrow: ShareTotals;
+  /** The rate from here on, at the utilization after accrual; null if unknown. */
   readonly borrowRate: bigint | null;
 }
 
-/** A market as Morpho's accrueInterest would leave it at `time` (Unix seconds); without a known rate as it is stored. */
+/** A market after Morpho's accrueInterest at `time` (Unix seconds); as stored where the rate is unknown. */
 export function accrue(market: StoredMarket, time: number): AccruedMarket {
   const { averageRate, rateAtTarget } = rateOver(market, BigInt(time - market.lastUpdate));
-  if (averageRate === null) return { ...potsOf(market), borrowRate: null };
+  if (averageRate === null) return { ...totalsOf(market), borrowRate: null };
   const interest = wMul(market.borrowAssets, compound(averageRate, BigInt(time - market.lastUpdate)));
   const supplyAssets = market.supplyAssets + interest;
   const feeAssets = wMul(interest, market.fee);
-  // The fee is bought at the price that the suppliers' part of the interest leaves.
+  // Fee shares are minted at the price after the suppliers' part of the interest.
   const feeShares = toSharesDown(feeAssets, {
     assets: supplyAssets - feeAssets,
     shares: market.supplyShares,
@@ -53,7 +53,7 @@ function rateOver(
   return adaptRate(market.rateAtTarget, market, seconds);
 }
 
-function potsOf(market: StoredMarket): { supply: Pot; borrow: Pot } {
+function totalsOf(market: StoredMarket): { supply: ShareTotals; borrow: ShareTotals } {
   return {
     supply: { assets: market.supplyAssets, shares: market.supplyShares },
     borrow: { assets: market.borrowAssets, shares: market.borrowShares },

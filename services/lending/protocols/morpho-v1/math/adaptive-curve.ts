@@ -10,25 +10,25 @@ const YEAR = 365n * 86_400n;
 const TARGET_UTILIZATION = (9n * WAD) / 10n;
 /** The curve is 4 times rateAtTarget at a utilization of 1, a quarter of it at 0. */
 const STEEPNESS = 4n * WAD;
-/** Of the adaptation at the largest error: by e^50 in a year. */
+/** Speed of the adaptation at the largest error: e^50 per year. */
 const SPEED = (50n * WAD) / YEAR;
 const INITIAL_RATE_AT_TARGET = (4n * WAD) / 100n / YEAR;
 const MIN_RATE_AT_TARGET = WAD / 1_000n / YEAR;
 const MAX_RATE_AT_TARGET = (2n * WAD) / YEAR;
 
-export interface Utilized {
+export interface MarketAssets {
   readonly supplyAssets: bigint;
   readonly borrowAssets: bigint;
 }
 
 export interface AdaptedRate {
-  /** What borrowers owe for each of the past seconds: the mean over them. */
+  /** The mean rate over the past seconds: what borrowers are charged. */
   readonly averageRate: bigint;
   readonly rateAtTarget: bigint;
 }
 
-/** The rates after `seconds` in which the assets stayed as they are. `rateAtTarget` 0: the market was never asked for. */
-export function adaptRate(rateAtTarget: bigint, assets: Utilized, seconds: bigint): AdaptedRate {
+/** The rates after `seconds` of unchanged assets. `rateAtTarget` 0: the model was never called for this market. */
+export function adaptRate(rateAtTarget: bigint, assets: MarketAssets, seconds: bigint): AdaptedRate {
   const error = errorOf(assets);
   if (rateAtTarget === 0n)
     return { averageRate: curve(INITIAL_RATE_AT_TARGET, error), rateAtTarget: INITIAL_RATE_AT_TARGET };
@@ -41,13 +41,13 @@ export function adaptRate(rateAtTarget: bigint, assets: Utilized, seconds: bigin
   return { averageRate: curve(average, error), rateAtTarget: end };
 }
 
-/** The rate at this very moment: what the contract answers when it is asked just after an accrual. */
-export function rateNow(rateAtTarget: bigint, assets: Utilized): bigint {
+/** The current rate: what the contract returns just after an accrual. */
+export function rateNow(rateAtTarget: bigint, assets: MarketAssets): bigint {
   return adaptRate(rateAtTarget, assets, 0n).averageRate;
 }
 
 /** How far the utilization is from its target, −1 (empty) to 1 (full). */
-function errorOf({ supplyAssets, borrowAssets }: Utilized): bigint {
+function errorOf({ supplyAssets, borrowAssets }: MarketAssets): bigint {
   const utilization = supplyAssets > 0n ? wDiv(borrowAssets, supplyAssets) : 0n;
   const widest = utilization > TARGET_UTILIZATION ? WAD - TARGET_UTILIZATION : TARGET_UTILIZATION;
   return wDiv(utilization - TARGET_UTILIZATION, widest);

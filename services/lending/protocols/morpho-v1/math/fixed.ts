@@ -1,7 +1,7 @@
-/** 1 in fixed-point numbers of 18 decimals. */
+/** 1 with 18 decimals. */
 export const WAD = 10n ** 18n;
 
-/** The contracts' rounding of x × y / d; all are non-negative. */
+/** x × y / d, rounded down; all are non-negative. */
 export function mulDivDown(x: bigint, y: bigint, d: bigint): bigint {
   return (x * y) / d;
 }
@@ -10,12 +10,12 @@ export function mulDivUp(x: bigint, y: bigint, d: bigint): bigint {
   return (x * y + (d - 1n)) / d;
 }
 
-/** Of signed numbers too, as Solidity's division: towards zero. */
+/** Rounds towards zero, as Solidity does for signed numbers. */
 export function wMul(x: bigint, y: bigint): bigint {
   return (x * y) / WAD;
 }
 
-/** The same. */
+/** Rounds towards zero. */
 export function wDiv(x: bigint, y: bigint): bigint {
   return (x * WAD) / y;
 }

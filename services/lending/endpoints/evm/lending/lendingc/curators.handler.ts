@@ -6,7 +6,7 @@ import { endpoint } from "./curators.endpoint.ts";
 const LIST: List = {
   endpoint,
   protocol: "morpho-v1",
-  sheetOf: (lists) => lists.curators,
+  tableOf: (lists) => lists.curators,
   tvl: "totalTvlUsd",
 };
 

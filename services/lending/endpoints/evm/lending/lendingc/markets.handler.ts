@@ -3,13 +3,13 @@ import { answerList, type List } from "../../../../serve/answer-list.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { endpoint } from "./markets.endpoint.ts";
 
-const LIST: List = { endpoint, protocol: "morpho-v1", sheetOf: (lists) => lists.markets, tvl: "tvlUsd" };
+const LIST: List = { endpoint, protocol: "morpho-v1", tableOf: (lists) => lists.markets, tvl: "tvlUsd" };
 
 export function lendingcMarketsHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return (params) =>
     answerList(deps, LIST, {
       params,
-      only: {
+      equals: {
         loanAddress: params.loan_address,
         collateralAddress: params.collateral_address,
       },

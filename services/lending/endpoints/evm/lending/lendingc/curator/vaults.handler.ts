@@ -3,13 +3,13 @@ import { answerList, type List } from "../../../../../serve/answer-list.ts";
 import type { ServeDeps } from "../../../../../serve/deps.ts";
 import { endpoint } from "./vaults.endpoint.ts";
 
-const LIST: List = { endpoint, protocol: "morpho-v1", sheetOf: (lists) => lists.vaults, tvl: "tvlUsd" };
+const LIST: List = { endpoint, protocol: "morpho-v1", tableOf: (lists) => lists.vaults, tvl: "tvlUsd" };
 
 export function lendingcCuratorVaultsHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return (params) =>
     answerList(deps, LIST, {
       params,
-      only: {
+      equals: {
         curatorAddress: params.curator_address,
         underlyingAddress: params.underlying_address,
       },

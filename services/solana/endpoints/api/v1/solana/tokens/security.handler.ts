@@ -16,15 +16,15 @@ export function tokenSecurityHandler({ store }: ServeDeps): Handler<typeof endpo
   return ({ token_address: mint }) =>
     answerAtHead(store, {
       endpoint,
-      matter: "documents",
+      dataKind: "documents",
       read: async (checkpoint) => {
         const token = await store.get(tokens, { mint });
         if (token === undefined) return [];
-        const of = { mint, time: checkpoint.time, coveredFrom: findCoveredFrom(checkpoint) };
+        const query = { mint, time: checkpoint.time, coveredFrom: findCoveredFrom(checkpoint) };
         const [figures, activity, closes] = await Promise.all([
           readHolderFigures(store, token),
-          readDayActivity(store, of),
-          readDailyCloses(store, of),
+          readDayActivity(store, query),
+          readDailyCloses(store, query),
         ]);
         const volatility = closes === undefined ? null : dailyVolatility(closes);
         return [cellsOf(token, { figures, activity, volatility })];
@@ -34,9 +34,12 @@ export function tokenSecurityHandler({ store }: ServeDeps): Handler<typeof endpo
 
 function cellsOf(
   token: TokenRow,
-  of: { figures: HolderFigures; activity: DayActivity | undefined; volatility: number | null },
+  {
+    figures,
+    activity,
+    volatility,
+  }: { figures: HolderFigures; activity: DayActivity | undefined; volatility: number | null },
 ): Cell[] {
-  const { figures, activity } = of;
   const { concentrations } = figures;
   const { mint, symbol, name, decimals, supply, mutableMetadata, transferFeeBps, nonTransferable } = token;
   const isUnread = token.readSlot === null;
@@ -60,7 +63,7 @@ function cellsOf(
       activity === undefined || activity.transactions === 0
         ? null
         : activity.accounts / activity.transactions,
-    priceVolatility30d: of.volatility,
+    priceVolatility30d: volatility,
     mintAuthority: token.mintAuthority,
     freezeAuthority: token.freezeAuthority,
     isToken2022: token.isToken2022,

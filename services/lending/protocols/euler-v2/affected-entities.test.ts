@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { encodeEventTopics, pad, toFunctionSelector } from "viem";
+import {
+  eulerEarnAbi,
+  eulerEarnFactoryAbi,
+  eulerFactoryAbi,
+  eulerVaultAbi,
+} from "../../../../deploy/devnet/contracts/euler/abi.ts";
+import type { Hex, RawLog } from "../../../shared/evm/port.ts";
+import {
+  affectedEulerEntities,
+  CREATE_EULER_EARN,
+  EARN_TOPICS,
+  EULER_TOPICS,
+  EVK_TOPICS,
+  PROXY_CREATED,
+} from "./affected-entities.ts";
+import { SELECTORS } from "./calls.ts";
+
+const [FACTORY, EARN_FACTORY, VAULT, EARN, STRANGER] = [1, 2, 3, 4, 5].map((n) =>
+  pad(`0x${n}`, { size: 20 }),
+) as [Hex, Hex, Hex, Hex, Hex];
+const deployment = {
+  eVaultFactory: FACTORY,
+  eulerEarnFactories: [{ address: EARN_FACTORY, fromBlock: 0 }],
+};
+const known = {
+  has: (kind: string, id: string) =>
+    `${kind} ${id}` === `evk-vault ${VAULT}` || `${kind} ${id}` === `earn-vault ${EARN}`,
+  state: () => undefined,
+};
+
+function log(address: Hex, ...topics: Hex[]): RawLog {
+  const hash = pad("0x1");
+  const place = { blockNumber: 1, blockHash: hash, transactionHash: hash, transactionIndex: 0, logIndex: 0 };
+  return { address, topics, data: "0x", ...place };
+}
+
+const hear = (heard: RawLog) => affectedEulerEntities(heard, { known, deployment });
+
+describe("euler: what logs touch", () => {
+  it("uses topics and selectors of the signatures", () => {
+    const topicOf = (abi: typeof eulerVaultAbi | typeof eulerEarnAbi, eventName: string) =>
+      encodeEventTopics({ abi, eventName } as never)[0];
+    for (const [name, topic] of Object.entries(EVK_TOPICS))
+      expect(topic, name).to.equal(topicOf(eulerVaultAbi, name));
+    for (const [name, topic] of Object.entries(EARN_TOPICS))
+      expect(topic, name).to.equal(topicOf(eulerEarnAbi, name));
+    expect(PROXY_CREATED).to.equal(encodeEventTopics({ abi: eulerFactoryAbi, eventName: "ProxyCreated" })[0]);
+    expect(CREATE_EULER_EARN).to.equal(
+      encodeEventTopics({ abi: eulerEarnFactoryAbi, eventName: "CreateEulerEarn" })[0],
+    );
+    for (const [signature, selector] of Object.entries(SELECTORS))
+      expect(selector, signature).to.equal(toFunctionSelector(signature));
+    expect(new Set(EULER_TOPICS).size).to.equal(
+      2 + Object.keys(EVK_TOPICS).length + Object.keys(EARN_TOPICS).length,
+    );
+  });
+
+  it("makes a new vault and its factory to be read", () => {
+    expect(hear(log(FACTORY, PROXY_CREATED, pad(STRANGER)))).to.deep.equal([
+      { kind: "evk-factory", id: FACTORY },
+      { kind: "evk-vault", id: STRANGER },
+    ]);
+    expect(hear(log(EARN_FACTORY, CREATE_EULER_EARN, pad(STRANGER)))).to.deep.equal([
+      { kind: "earn-vault", id: STRANGER },
+    ]);
+    expect(hear(log(EARN_FACTORY, PROXY_CREATED, pad(STRANGER)))).to.deep.equal([]);
+    expect(hear(log(STRANGER, PROXY_CREATED, pad(VAULT)))).to.deep.equal([]);
+    expect(hear(log(STRANGER, CREATE_EULER_EARN, pad(VAULT)))).to.deep.equal([]);
+  });
+
+  it("touches the vault that emits, if it is known as of that kind", () => {
+    for (const [name, topic] of Object.entries(EVK_TOPICS)) {
+      expect(hear(log(VAULT, topic)), name).to.deep.equal([{ kind: "evk-vault", id: VAULT }]);
+      expect(hear(log(EARN, topic)), name).to.deep.equal([]);
+      expect(hear(log(STRANGER, topic)), name).to.deep.equal([]);
+    }
+    for (const [name, topic] of Object.entries(EARN_TOPICS)) {
+      expect(hear(log(EARN, topic)), name).to.deep.equal([{ kind: "earn-vault", id: EARN }]);
+      expect(hear(log(VAULT, topic)), name).to.deep.equal([]);
+      expect(hear(log(STRANGER, topic)), name).to.deep.equal([]);
+    }
+  });
+
+  it("ignores other logs", () => {
+    expect(hear(log(VAULT))).to.deep.equal([]);
+    expect(hear(log(VAULT, pad("0x7")))).to.deep.equal([]);
+  });
+});

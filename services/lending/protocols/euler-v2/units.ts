@@ -1,4 +1,0 @@
-/** Kinds of units; ids are addresses. */
-export const EVK_FACTORY = "evk-factory";
-export const EVK_VAULT = "evk-vault";
-export const EARN_VAULT = "earn-vault";
