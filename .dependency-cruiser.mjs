@@ -10,8 +10,43 @@ const TEST_FILES =
   "(\\.(test|bench)\\.ts$|/(test|bench|suite|testkit)/|[/.](suite|testkit)\\.ts$|-suite\\.ts$)";
 const ROOMS = "^(gateway|services|proto|deploy|bench)/";
 
+/**
+ * The gateway's parts, the lowest first: each may import those before it, by value and by type, and none behind it. The
+ * root's app.ts, service.ts, admin.ts and main.ts compose the others.
+ */
+const GATEWAY_ORDER = [
+  "(config|catalogue|bounded-map|lazy-store)\\.ts$",
+  "request/",
+  "auth/usage/",
+  "auth/limits/",
+  "auth/keys/",
+  "auth/[^/]+\\.ts$",
+  "proxy/transport/",
+  "proxy/upstream/",
+  "proxy/delivery/",
+  "proxy/cache/",
+  "pages/",
+  "payments/[^/]+\\.ts$",
+  "payments/ledger/",
+  "payments/settlement/",
+  "payments/flow/",
+  "payments/facilitator/",
+  "(app|service|admin)\\.ts$",
+  "fleet/",
+  "cli/",
+  "main\\.ts$",
+];
+
 export default {
   forbidden: [
+    ...GATEWAY_ORDER.slice(0, -1).map((part, at) => ({
+      name: "gateway-parts-one-way",
+      comment:
+        "Two folders that import each other are one. GATEWAY_ORDER says which of two may import the other.",
+      severity: "error",
+      from: { path: `^gateway/${part}`, pathNot: TEST_FILES },
+      to: { path: `^gateway/(${GATEWAY_ORDER.slice(at + 1).join("|")})` },
+    })),
     {
       name: "no-cycles",
       comment:

@@ -1,12 +1,11 @@
 /**
- * What a map costs that forgets its oldest entry above a size: `node --expose-gc --import tsx bench/bounded-maps.bench.ts`
+ * What a map costs that evicts its oldest entry above a size: `npm run -s bench:bounded-maps`
  *
- * "hit" sets or reads one of the entries that are there, as limits of a key do with each request; "churn" sets a new key
- * each time, so that each pushes the oldest out, as look-ups of made-up keys do. Nanoseconds of CPU an operation, the
- * collector's included, best of five rounds.
+ * "hit" sets and "get" reads an existing entry, as the limits of a key do with each request; "churn" sets a new key each
+ * time, so that each evicts the oldest one, as look-ups of made-up keys do. Nanoseconds of CPU an operation, garbage
+ * collection included, best of five rounds. Figures: docs/decisions/0036-libraries-by-measurement.md.
  */
 import { LRUCache } from "lru-cache";
-import { BoundedMap } from "../gateway/bounded-map.ts";
 
 interface Candidate {
   readonly name: string;
@@ -31,7 +30,6 @@ class ReinsertingMap {
 }
 
 const CANDIDATES: readonly Candidate[] = [
-  { name: "list by hand (BoundedMap)", make: (max) => new BoundedMap<object>(max) },
   {
     name: "lru-cache",
     make(max) {

@@ -10,8 +10,6 @@ import {
 } from "../services/shared/settings/settings.ts";
 import { locateStore } from "../services/shared/settings/store-location.ts";
 import { readTracingConfig, type TracingConfig } from "../services/shared/tracing/config.ts";
-import type { LimitSettings } from "./auth/limits/rule.ts";
-import type { UpstreamAddress } from "./proxy/upstream/upstream.ts";
 
 export interface GatewayConfig {
   readonly bindHost: string;
@@ -43,6 +41,22 @@ export interface GatewayConfig {
   readonly drainDelayMs: number;
   readonly drainTimeoutMs: number;
   readonly logLevel: LogLevel;
+}
+
+/** Where a replica of a service listens. */
+export interface UpstreamAddress {
+  readonly url: string;
+  readonly grpc: string;
+}
+
+/** The limits of one subject. */
+export interface LimitSettings {
+  /** Requests a second in the long run, 0.001 to 1,000,000, at most three decimals. */
+  readonly ratePerSecond: number;
+  /** Requests at once, 1 to 1,000,000. */
+  readonly burst: number;
+  /** Requests a UTC day; null = no quota. */
+  readonly dailyQuota: number | null;
 }
 
 export interface LimitsConfig {

@@ -10,7 +10,7 @@ import type { SharedBuckets } from "./auth/limits/shared-buckets.ts";
 import { openAuth } from "./auth/open-auth.ts";
 import { openAuthStores } from "./auth/open-stores.ts";
 import { catalogue as everyEndpoint } from "./catalogue.ts";
-import type { GatewayConfig } from "./config.ts";
+import type { GatewayConfig, UpstreamAddress } from "./config.ts";
 import { LiveExampleWatch } from "./pages/live-examples.ts";
 import {
   type PayHostDeps,
@@ -29,12 +29,7 @@ import { createHealthPoll, type PolledUpstream } from "./proxy/upstream/health-p
 import { createHealthProbe } from "./proxy/upstream/health-probe.ts";
 import { logStateChanges, measureUpstreams } from "./proxy/upstream/metrics.ts";
 import { createServiceStatuses } from "./proxy/upstream/service-statuses.ts";
-import {
-  createUpstreamGroup,
-  type Upstream,
-  type UpstreamAddress,
-  type UpstreamGroup,
-} from "./proxy/upstream/upstream.ts";
+import { createUpstreamGroup, type Upstream, type UpstreamGroup } from "./proxy/upstream/upstream.ts";
 import { type Clock, systemClock } from "./request/clock.ts";
 import type { RequestForwarder } from "./request/context.ts";
 import { checkRawHeads } from "./request/response-head.ts";

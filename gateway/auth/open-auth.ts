@@ -1,7 +1,7 @@
 import { limitFailureReports } from "../../services/shared/cache/failure-reports.ts";
 import type { Log } from "../../services/shared/logging/log.ts";
 import type { Metrics } from "../../services/shared/metrics/metrics.ts";
-import type { GatewayConfig } from "../config.ts";
+import type { GatewayConfig, LimitSettings } from "../config.ts";
 import type { Clock } from "../request/clock.ts";
 import { type AdmitKey, createKeyLimits } from "./key-limits.ts";
 import { createKeyAuthenticator, type KeyAuthenticator } from "./keys/key-authenticator.ts";
@@ -14,7 +14,7 @@ import { createClientAddressReader } from "./limits/client-address.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import { createLookupQueue } from "./limits/lookup-queue.ts";
 import { openLimiter } from "./limits/open-limiter.ts";
-import { createRule, type LimitSettings, MAX_BURST, MAX_RATE } from "./limits/rule.ts";
+import { createRule, MAX_BURST, MAX_RATE } from "./limits/rule.ts";
 import type { SharedBuckets } from "./limits/shared-buckets.ts";
 import { restoreQuotas } from "./restore-quotas.ts";
 import { createUsageCounter, type UsageCounter } from "./usage/usage-counter.ts";

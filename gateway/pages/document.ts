@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Request } from "express";
+import { LRUCache } from "lru-cache";
 import { matchesTag } from "../../services/shared/http/conditional.ts";
-import { BoundedMap } from "../bounded-map.ts";
 import { EncodableResponse } from "../proxy/delivery/encodable-response.ts";
 import { negotiateEncoding } from "../request/encoding.ts";
 import type { Page } from "../request/routes.ts";
@@ -31,10 +31,10 @@ interface Kept {
 /** A page that is rendered, tagged and compressed once, and then served from memory. */
 export function createDocument(options: DocumentOptions): Page {
   const { type, headers = {}, baseUrlOf, render } = options;
-  const kept = new BoundedMap<Kept>(MAX_KEPT);
+  const kept = new LRUCache<string, Kept>({ max: MAX_KEPT });
 
   const answerFor = (baseUrl: string): EncodableResponse => {
-    const known = kept.get(baseUrl);
+    const known = kept.peek(baseUrl);
     const nowMs = performance.now();
     const version = options.version?.();
     const isFresh = known !== undefined && nowMs - known.renderedMs < KEPT_SECONDS * 1000;

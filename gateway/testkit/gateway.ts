@@ -1,6 +1,5 @@
 import { createLog } from "../../services/shared/logging/log.ts";
-import type { LimitSettings } from "../auth/limits/rule.ts";
-import type { GatewayConfig, LimitsConfig } from "../config.ts";
+import type { GatewayConfig, LimitSettings, LimitsConfig } from "../config.ts";
 import { type GatewayParts, type RunningGateway, startGateway } from "../service.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "./keys.ts";
 import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";

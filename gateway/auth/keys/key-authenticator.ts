@@ -1,6 +1,6 @@
+import { LRUCache } from "lru-cache";
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
 import { ServiceError } from "../../../services/shared/errors.ts";
-import { BoundedMap } from "../../bounded-map.ts";
 import type { Clock } from "../../request/clock.ts";
 import type { LimitRule } from "../limits/rule.ts";
 import { hashApiKey, isSameHash, isWellFormedApiKey } from "./api-key.ts";
@@ -63,7 +63,7 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
    * Hashes of keys that passed, by their text. The time of a look-up leaks nothing: a Map compares texts only if their
    * seeded hashes are equal.
    */
-  const hashes = new BoundedMap<string>(MAX_CACHED_HASHES);
+  const hashes = new LRUCache<string, string>({ max: MAX_CACHED_HASHES });
 
   const holderOf = (record: KeyRecord, isSuspended: boolean): KeyHolder => {
     const { id, scopes, subject } = record;
@@ -98,7 +98,7 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
 
   return Object.assign(check, {
     cached(sent: string) {
-      const hash = hashes.get(sent);
+      const hash = hashes.peek(sent);
       if (hash === undefined) return undefined;
       if (hash === bootstrapHash) return bootstrapHolder;
       const record = lookup.fresh(hash);

@@ -1,5 +1,5 @@
+import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../../services/shared/errors.ts";
-import { BoundedMap } from "../../bounded-map.ts";
 import type { Clock } from "../../request/clock.ts";
 import type { KeyRecord } from "./key-record.ts";
 import type { KeyDirectory } from "./key-store.ts";
@@ -51,8 +51,8 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
     pauseMs = 1_000,
     maxEntries = 10_000,
   } = options;
-  const found = new BoundedMap<CacheEntry<KeyRecord>>(maxEntries);
-  const missing = new BoundedMap<CacheEntry<true>>(maxEntries);
+  const found = new LRUCache<string, CacheEntry<KeyRecord>>({ max: maxEntries });
+  const missing = new LRUCache<string, CacheEntry<true>>({ max: maxEntries });
   const inFlight = new Map<string, Promise<KeyRecord | undefined>>();
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   /** Entries of an earlier generation are not fresh. */
@@ -87,9 +87,9 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
 
   const lookup = async (hash: string, beforeQuery?: () => Promise<void>) => {
     const nowMs = clock.monotonicMs();
-    const known = found.get(hash);
+    const known = found.peek(hash);
     if (known && isFresh(known, nowMs)) return known.value;
-    const absent = missing.get(hash);
+    const absent = missing.peek(hash);
     if (absent && isFresh(absent, nowMs)) return undefined;
 
     let pending = inFlight.get(hash);
@@ -107,14 +107,14 @@ export function createKeyLookup(options: KeyLookupOptions): KeyLookup {
     try {
       return await pending;
     } catch (error) {
-      if (known && found.get(hash) === known && nowMs - known.queriedAtMs < graceMs) return known.value;
+      if (known && found.peek(hash) === known && nowMs - known.queriedAtMs < graceMs) return known.value;
       throw error;
     }
   };
 
   return Object.assign(lookup, {
     fresh(hash: string) {
-      const known = found.get(hash);
+      const known = found.peek(hash);
       return known && isFresh(known, clock.monotonicMs()) ? known.value : undefined;
     },
     forget(hash: string) {

@@ -1,4 +1,5 @@
-import { createRule, type LimitRule, type LimitSettings } from "../limits/rule.ts";
+import type { LimitSettings } from "../../config.ts";
+import { createRule, type LimitRule } from "../limits/rule.ts";
 import type { KeyRecord } from "./key-record.ts";
 import type { KeyLimitOverrides } from "./key-settings.ts";
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../bounded-map.ts";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../request/clock.ts";
 import { type Bucket, type ClockReading, type TakeResult, takeFromBucket } from "./bucket.ts";
 import { LIMIT_KINDS, type LimitKind, type LimitRequest } from "./limiter.ts";
@@ -19,14 +19,14 @@ const MAX_PER_KIND = 50_000;
  */
 export class LocalBuckets {
   readonly #clock: Clock;
-  readonly #buckets: Readonly<Record<LimitKind, BoundedMap<Bucket>>>;
+  readonly #buckets: Readonly<Record<LimitKind, LRUCache<string, Bucket>>>;
   #skewUs = 0;
 
   constructor(clock: Clock, maxPerKind = MAX_PER_KIND) {
     this.#clock = clock;
     this.#buckets = Object.fromEntries(
-      LIMIT_KINDS.map((kind) => [kind, new BoundedMap<Bucket>(maxPerKind)]),
-    ) as Record<LimitKind, BoundedMap<Bucket>>;
+      LIMIT_KINDS.map((kind) => [kind, new LRUCache<string, Bucket>({ max: maxPerKind })]),
+    ) as Record<LimitKind, LRUCache<string, Bucket>>;
   }
 
   /** Buckets drain by the monotonic clock; days come from the wall clock, adjusted to that of Redis once it is known. */
@@ -37,7 +37,7 @@ export class LocalBuckets {
 
   /** The result that taking would have, without changing the bucket. */
   tryTake({ kind, subject, rule, count }: TakeRequest, clocks: ClockReading): TakeResult {
-    return takeFromBucket(this.#buckets[kind].get(subject), clocks, { rule, count });
+    return takeFromBucket(this.#buckets[kind].peek(subject), clocks, { rule, count });
   }
 
   take(request: TakeRequest, clocks: ClockReading): TakeResult {
@@ -53,7 +53,7 @@ export class LocalBuckets {
   /** Copies a shared bucket as it was no earlier than `sentAt`, and takes over the time of its store's clock. */
   adopt({ kind, subject }: BucketName, shared: Bucket, sentAt: ClockReading): void {
     this.#skewUs += shared.atUs - sentAt.wallUs;
-    const known = this.#buckets[kind].get(subject);
+    const known = this.#buckets[kind].peek(subject);
     // Usage that was raised since the request was sent stays.
     const used = known?.day === shared.day ? Math.max(known.used, shared.used) : shared.used;
     this.#set({ kind, subject }, { ...shared, used, atUs: sentAt.nowUs });

@@ -1,12 +1,4 @@
-/** The limits of one subject. */
-export interface LimitSettings {
-  /** Requests a second in the long run, 0.001 to 1,000,000, at most three decimals. */
-  readonly ratePerSecond: number;
-  /** Requests at once, 1 to 1,000,000. */
-  readonly burst: number;
-  /** Requests a UTC day; null = no quota. */
-  readonly dailyQuota: number | null;
-}
+import type { LimitSettings } from "../../config.ts";
 
 /** Limits as bucket.ts computes with them: whole numbers only, so that TypeScript and Lua cannot differ. */
 export interface LimitRule extends LimitSettings {

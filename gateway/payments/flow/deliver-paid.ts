@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import { type DeliveryOutcome, watchDelivery } from "../../../services/shared/http/delivery-outcome.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
-import { BoundedMap } from "../../bounded-map.ts";
 import type { Delivery } from "../../proxy/delivery/delivery.ts";
 import { EncodableResponse } from "../../proxy/delivery/encodable-response.ts";
 import type { RequestContext, RequestForwarder } from "../../request/context.ts";
@@ -63,7 +63,7 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
   const tracked = new Map<string, Set<{ readonly check: () => Promise<void> }>>();
   const writing = new Set<Promise<void>>();
   /** New responses so far, by payment. */
-  const newResponses = new BoundedMap<number>(MAX_TRACKED_PAYMENTS);
+  const newResponses = new LRUCache<string, number>({ max: MAX_TRACKED_PAYMENTS });
   let isClosed = false;
 
   const storeOutcome = async (record: PaymentRecord, outcome: DeliveryOutcome): Promise<PaymentRecord> => {
@@ -148,7 +148,7 @@ export function createPaidDelivery(deps: PaidDeliveryDeps): PaidDelivery {
       if (stored === undefined && record.deliveredAt !== null) {
         throw paymentRequired(request, "The payment has been used, and its response is no longer stored.");
       }
-      const made = newResponses.get(record.key) ?? 0;
+      const made = newResponses.peek(record.key) ?? 0;
       if (stored === undefined && made >= MAX_NEW_RESPONSES) {
         await runOrUnavailable(() => ledger.markDelivered(record));
         throw paymentRequired(

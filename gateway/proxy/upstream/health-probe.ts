@@ -1,8 +1,8 @@
 import { createHealthClient } from "../../../services/shared/grpc/client.ts";
 import { bearer, TOKEN_HEADER } from "../../../services/shared/service/service-token.ts";
+import type { UpstreamAddress } from "../../config.ts";
 import { TokenRefused } from "../../request/errors.ts";
 import type { HealthProbe } from "./health-poll.ts";
-import type { UpstreamAddress } from "./upstream.ts";
 
 export interface HealthProbeOptions {
   readonly timeoutMs?: number;

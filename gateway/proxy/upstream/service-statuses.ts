@@ -1,7 +1,7 @@
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
 import { createStatusClient } from "../../../services/shared/grpc/client.ts";
 import type { ChainStatus, StatusSource } from "../../../services/shared/grpc/types.ts";
-import type { UpstreamAddress } from "./upstream.ts";
+import type { UpstreamAddress } from "../../config.ts";
 
 const DEADLINE_MS = 1_000;
 /** What was last said still counts for this long after a service has stopped answering: its health says the rest. */

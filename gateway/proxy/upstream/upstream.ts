@@ -40,11 +40,6 @@ export type OnStateChange = (
   change: { readonly before: UpstreamState; readonly error?: unknown },
 ) => void;
 
-export interface UpstreamAddress {
-  readonly url: string;
-  readonly grpc: string;
-}
-
 /** The replicas of one service. */
 export interface UpstreamGroup {
   readonly family: Family;

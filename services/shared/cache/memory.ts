@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Cache } from "./port.ts";
 import { RecentSets } from "./recent-sets.ts";
 
@@ -18,39 +19,26 @@ interface Entry {
 /** An LRU cache within bounds. Expired entries are removed when read or evicted. */
 export function createMemoryCache(options: MemoryCacheOptions = {}): Cache {
   const { maxBytes = 64 * 1024 * 1024, maxEntries = 100_000, now = () => performance.now() } = options;
-  /** Least recently used first: a Map keeps the order of insertion. */
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({
+    max: maxEntries,
+    maxSize: maxBytes,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
   const sets = new RecentSets(now);
-  let bytes = 0;
   let closed = false;
 
-  const drop = (key: string): void => {
-    const entry = entries.get(key);
-    if (entry === undefined) return;
-    entries.delete(key);
-    bytes -= entry.bytes;
-  };
   const read = (key: string): string | undefined => {
     const entry = entries.get(key);
     if (entry === undefined) return undefined;
-    if (entry.expiresAtMs <= now()) {
-      drop(key);
-      return undefined;
-    }
+    if (entry.expiresAtMs > now()) return entry.value;
     entries.delete(key);
-    entries.set(key, entry);
-    return entry.value;
+    return undefined;
   };
   const store = (key: string, value: string, ttlMs: number): void => {
-    drop(key);
-    const size = bytesOf(key, value);
-    if (closed || !(ttlMs > 0) || size > maxBytes) return;
-    entries.set(key, { value, bytes: size, expiresAtMs: now() + ttlMs });
-    bytes += size;
-    for (const oldest of entries.keys()) {
-      if (bytes <= maxBytes && entries.size <= maxEntries) break;
-      drop(oldest);
-    }
+    // Also removes the entry of a value that is too large.
+    entries.delete(key);
+    if (closed || !(ttlMs > 0)) return;
+    entries.set(key, { value, bytes: bytesOf(key, value), expiresAtMs: now() + ttlMs });
   };
 
   return {
@@ -68,7 +56,7 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): Cache {
       for (const [key, value] of pairs) store(key, value, ttlMs);
     },
     async delete(keys) {
-      for (const key of keys) drop(key);
+      for (const key of keys) entries.delete(key);
     },
     async touch(set, members, bounds) {
       if (!closed) sets.touch(set, members, bounds);
@@ -81,12 +69,11 @@ export function createMemoryCache(options: MemoryCacheOptions = {}): Cache {
       closed = true;
       entries.clear();
       sets.clear();
-      bytes = 0;
     },
   };
 }
 
-/** At most two bytes a character, plus the overhead of a Map entry. */
+/** At most two bytes a character, plus the overhead of an entry. */
 function bytesOf(key: string, value: string): number {
   return 2 * (key.length + value.length) + 100;
 }

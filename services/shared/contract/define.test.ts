@@ -24,15 +24,15 @@ describe("defineEndpoint", () => {
       ["the path is not", { path: "evm/pools/" }],
       ["it has no columns", { columns: [] }],
       ["the body of evm-dex is not object", { body: "object" }],
-      ["column a stands twice", { columns: [column, column] }],
+      ["column a is declared twice", { columns: [column, column] }],
       ["column A_b is not camelCase", { columns: [{ ...column, name: "A_b" }] }],
       ["unreadable type Nullable(Sting)", { columns: [{ ...column, type: "Nullable(Sting)" as "String" }] }],
-      ["says twice", { columns: [{ ...column, type: "Nullable(String)", nullable: true }] }],
+      ["declares nullable twice", { columns: [{ ...column, type: "Nullable(String)", nullable: true }] }],
       ["is not a sentence", { columns: [{ ...column, description: "no stop" }] }],
       ["parameter poolAddress is not snake_case", { params: { poolAddress: size } }],
-      ["comes from the sortable columns", { params: { order_asc: size } }],
-      ["stands for no parameter", { params: {}, aliases: { other: "size" } }],
-      ["is a parameter too", { params: { size, other: size }, aliases: { other: "size" } }],
+      ["is derived from the sortable columns", { params: { order_asc: size } }],
+      ["names no parameter", { params: {}, aliases: { other: "size" } }],
+      ["is also a parameter", { params: { size, other: size }, aliases: { other: "size" } }],
     ];
     for (const [message, change] of faults) expect(declare(change), message).to.throw(message);
   });

@@ -11,7 +11,10 @@ export interface ParamDocs {
   readonly description: string;
   /** A value that the parameter accepts, as sent. */
   readonly example?: string;
-  /** A default that the specification names and that is not applied; the description says what applies instead. */
+  /**
+   * A default that the specification names and that is not applied (`after_time`, `before_time`); the description says what
+   * applies instead. Not `default` in OpenAPI: a client that fills in defaults would request two days of January 2025.
+   */
   readonly documentedDefault?: number;
 }
 

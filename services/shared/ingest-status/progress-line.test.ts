@@ -30,12 +30,12 @@ describe("progressLine", () => {
       },
       toCome: [{ stage: "reading", size: 1_840 }],
     };
-    expect(progressLine(view, { ...WORDS, chain: "Base lending", discovered: "units" })).to.equal(
-      "Base lending discovery ██████████░░░░░░░░░░ 50 % · 40,000,000 of 80,000,000 blocks in 4 scans · 1,200 blocks/s · 2 units/s · about 27 m 5 s left, with 1,840 units to come",
+    expect(progressLine(view, { ...WORDS, chain: "Base lending", discovered: "entities" })).to.equal(
+      "Base lending discovery ██████████░░░░░░░░░░ 50 % · 40,000,000 of 80,000,000 blocks in 4 scans · 1,200 blocks/s · 2 entities/s · about 27 m 5 s left, with 1,840 entities to come",
     );
   });
 
-  it("shows units while these are read", () => {
+  it("shows entities while they are read", () => {
     const view: ProgressView = {
       ...VIEW,
       state: "reading",
@@ -44,7 +44,7 @@ describe("progressLine", () => {
       perSecond: 50,
       etaSeconds: 30,
     };
-    expect(progressLine(view, WORDS)).to.contain(" · unit 500 of 2,000 · 50 units/s · 30 s left");
+    expect(progressLine(view, WORDS)).to.contain(" · entity 500 of 2,000 · 50 entities/s · 30 s left");
   });
 
   it("never shows a full bar or 100 % of a run that is under way", () => {

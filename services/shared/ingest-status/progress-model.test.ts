@@ -55,15 +55,15 @@ describe("ProgressModel", () => {
     expect(view.toCome).to.deep.equal([{ stage: "backfill", done: 0, size: 100 }]);
   });
 
-  it("counts the units that a discovery finds as still to be read", () => {
+  it("counts the entities that a discovery finds as remaining work", () => {
     const model = new ProgressModel();
-    const plan = { stage: "plan", scansToHead: true, units: 10 } as const;
+    const plan = { stage: "plan", scansToHead: true, entities: 10 } as const;
     model.apply({ ...plan, scans: [scan("a", [0, 99_999])] }, 0);
     model.apply({ stage: "discovery", scan: "a", from: 0, at: 9_999, to: 99_999, events: 5 }, 0);
     model.apply({ stage: "discovery", scan: "a", from: 0, at: 19_999, to: 99_999, events: 5 }, 10 * SECOND);
     const { toCome, etaSeconds } = model.view(10 * SECOND);
     expect(toCome).to.deep.equal([{ stage: "reading", done: 0, size: 20 }]);
-    // 80,000 blocks at 1,000 a second, and 20 units of 1,000 each.
+    // 80,000 blocks at 1,000 a second, and 20 entities of 1,000 each.
     expect(etaSeconds).to.equal(100);
     model.apply({ stage: "reading", from: 1, at: 5, to: 20, events: 0 }, 11 * SECOND);
     expect(model.view(11 * SECOND)).to.include({ state: "reading", done: 5, size: 20 });
@@ -155,7 +155,7 @@ describe("ProgressModel", () => {
       }),
       fc.record({ kind: fc.constant("head" as const), by: fc.nat(300) }),
       fc.record({ kind: fc.constant("stand" as const), by: fc.nat(200) }),
-      fc.record({ kind: fc.constant("units" as const), by: fc.nat(20) }),
+      fc.record({ kind: fc.constant("entities" as const), by: fc.nat(20) }),
       fc.record({ kind: fc.constant("again" as const) }),
     );
     fc.assert(
@@ -176,7 +176,7 @@ describe("ProgressModel", () => {
 
 type RandomStep =
   | { readonly kind: "scan"; readonly name: string; readonly by: number }
-  | { readonly kind: "head" | "stand" | "units"; readonly by: number }
+  | { readonly kind: "head" | "stand" | "entities"; readonly by: number }
   | { readonly kind: "again" };
 
 /** An ingest that does whatever comes, and never gets near the head. */
@@ -185,7 +185,7 @@ class RandomRun {
   readonly #at: Record<string, number> = { a: -1, b: -1, c: -1 };
   #head = 1_000;
   #block = -1;
-  #units = 0;
+  #entities = 0;
   #ms = 0;
 
   constructor() {
@@ -213,9 +213,9 @@ class RandomRun {
     } else if (step.kind === "stand") {
       this.#block = Math.min(this.#head - 10, this.#block + step.by);
       model.setIndexedBlock({ number: this.#block, time: 0 }, this.#ms);
-    } else if (step.kind === "units") {
-      this.#units = Math.min(50, this.#units + step.by);
-      model.apply({ stage: "reading", from: 1, at: this.#units, to: 50, events: 0 }, this.#ms);
+    } else if (step.kind === "entities") {
+      this.#entities = Math.min(50, this.#entities + step.by);
+      model.apply({ stage: "reading", from: 1, at: this.#entities, to: 50, events: 0 }, this.#ms);
     } else this.#plan();
     return model.view(this.#ms);
   }

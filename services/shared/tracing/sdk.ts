@@ -40,7 +40,7 @@ export interface SdkOptions {
 /** A collector that does not respond must not delay the end of a process. */
 const CLOSE_MS = 2_000;
 const EXPORT_TIMEOUT_MS = 5_000;
-/** Queue of spans to be sent; further ones are dropped. */
+/** Queue of spans to be sent; further ones are dropped (`trace_spans_total`), as is what the collector does not take in time. */
 const MAX_WAITING_SPANS = 2_048;
 
 export function startSdk(options: SdkOptions): Tracing {

@@ -38,8 +38,8 @@ describe("toOpenApi", () => {
 
   it("is caught when it is not", () => {
     const breaks: [RegExp, string, string][] = [
-      [/NotFound leads nowhere/, '"NotFound":', '"Nowhere":'],
-      [/getEvmSampleList stands twice/, `"${operationId(sampleItem)}"`, `"${operationId(sampleList)}"`],
+      [/NotFound has no target/, '"NotFound":', '"Nowhere":'],
+      [/getEvmSampleList is used twice/, `"${operationId(sampleItem)}"`, `"${operationId(sampleList)}"`],
       [/list names a parameter twice/, '"name":"offset"', '"name":"limit"'],
       [/parameters\/0\/schema/, '"type":"integer"', '"type":"whole"'],
       [/additional properties/, '"summary"', '"title"'],

@@ -59,13 +59,13 @@ describe("checkRows", () => {
 
   for (const [type, cells] of FOREIGN) {
     it(`refuses what is no ${type}`, () => {
-      for (const cell of cells) expect(check(type, cell), String(cell)).to.throw(/x is .*which is no/);
+      for (const cell of cells) expect(check(type, cell), String(cell)).to.throw(/x is .*which is not a/);
     });
   }
 
   it("takes a null under a plain type only where the column says so", () => {
     expect(check("Float64", null, true)).to.not.throw();
-    expect(check("Float64", null)).to.throw("/evm/sample/list row 0: x is null, which is no Float64.");
+    expect(check("Float64", null)).to.throw("/evm/sample/list row 0: x is null, which is not a Float64.");
   });
 
   it("counts the cells of a row", () => {

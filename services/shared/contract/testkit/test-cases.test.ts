@@ -61,7 +61,7 @@ describe("deriveCases", () => {
 
   it("turns a bound that breaks a rule between parameters into a refusal", () => {
     const beyond = item.find((one) => one.query === `${required}&before_time=200&after_time=4000000000`);
-    expect(beyond).to.include({ expect: 400, names: "after_time" });
+    expect(beyond).to.include({ expect: 400, parameter: "after_time" });
   });
 
   it("orders by every column in both directions, and twice by none", () => {

@@ -1,4 +1,5 @@
 import type Libsql from "libsql";
+import { LRUCache } from "lru-cache";
 import type { Stored } from "../values.ts";
 
 const MAX_STATEMENTS = 400;
@@ -7,7 +8,7 @@ const MAX_STATEMENTS = 400;
 export class Connection {
   readonly #db: Libsql.Database;
   readonly #busyTimeoutMs: number;
-  readonly #statements = new Map<string, Libsql.Statement<unknown[]>>();
+  readonly #statements = new LRUCache<string, Libsql.Statement<unknown[]>>({ max: MAX_STATEMENTS });
   #closed = false;
 
   constructor(db: Libsql.Database, busyTimeoutMs: number) {
@@ -23,12 +24,6 @@ export class Connection {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#db.prepare(sql);
-      if (this.#statements.size >= MAX_STATEMENTS) {
-        for (const oldest of this.#statements.keys()) {
-          this.#statements.delete(oldest);
-          break;
-        }
-      }
       this.#statements.set(sql, statement);
     }
     return statement;

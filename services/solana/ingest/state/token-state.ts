@@ -102,8 +102,8 @@ export class TokenState {
     this.#fragments.clear();
   }
 
-  #findOrAdd(token: { mint: string; decimals: number; isToken2022: boolean; slot: number }): TokenRow {
-    const { mint, decimals, isToken2022, slot } = token;
+  #findOrAdd(seen: { mint: string; decimals: number; isToken2022: boolean; slot: number }): TokenRow {
+    const { mint, decimals, isToken2022, slot } = seen;
     const known = this.#docs.get({ mint });
     if (known !== undefined) {
       if (known.readSlot !== null && slot - known.readSlot > SLOTS_IN_DAY) this.#stale.add(mint);
