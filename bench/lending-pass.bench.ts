@@ -6,7 +6,7 @@
 
 import { type ChainDeployments, loadDeployments } from "../services/lending/deployments.ts";
 import { ChainSync } from "../services/lending/ingest/sync.ts";
-import { COLLECTIONS, units } from "../services/lending/store/collections.ts";
+import { COLLECTIONS, entities } from "../services/lending/store/collections.ts";
 import { createEvmSource } from "../services/shared/evm/source/source.ts";
 import type { SourceEvent } from "../services/shared/rpc-client/endpoint/endpoint.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
@@ -75,7 +75,7 @@ async function measure(name: string, sync: ChainSync): Promise<void> {
   await sync.step(await source.head());
   const seconds = (performance.now() - atMs) / 1000;
   const { user, system } = process.cpuUsage(cpu);
-  const read = await store.count(units, { chainId: 8453, version: { gt: before } });
+  const read = await store.count(entities, { chainId: 8453, version: { gt: before } });
   const ethCalls = calls.get("eth_call")?.calls ?? 0;
   const requests = [...calls.values()].reduce((sum, each) => sum + each.requests, 0);
   const cells = [read, ethCalls, requests, seconds.toFixed(2), ((user + system) / 1e6).toFixed(2)];

@@ -12,7 +12,7 @@ import {
   type CheckpointRow,
   checkpoints,
   type EntityRow,
-  units,
+  entities,
 } from "../services/lending/store/collections.ts";
 import { toStateText } from "../services/lending/store/state-text.ts";
 import { put, type Store } from "../services/shared/storage/port.ts";
@@ -133,7 +133,7 @@ export class SyntheticLending {
       ...Array.from({ length: this.#vaults }, (_, n) => this.#vault(n)),
     ];
     for (let at = 0; at < all.length; at += UNITS_A_WRITE) {
-      await this.#store.write([put(units, all.slice(at, at + UNITS_A_WRITE))]);
+      await this.#store.write([put(entities, all.slice(at, at + UNITS_A_WRITE))]);
     }
     await this.#store.write([put(checkpoints, [this.#checkpoint()])]);
   }
@@ -145,7 +145,7 @@ export class SyntheticLending {
       i % 2 === 0 ? this.#market(random.below(this.#markets)) : this.#vault(random.below(this.#vaults)),
     );
     const byId = new Map(rows.map((row) => [row.id, row]));
-    await this.#store.write([put(units, [...byId.values()]), put(checkpoints, [this.#checkpoint()])]);
+    await this.#store.write([put(entities, [...byId.values()]), put(checkpoints, [this.#checkpoint()])]);
     return this.#block;
   }
 

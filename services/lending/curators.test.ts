@@ -73,7 +73,7 @@ describe("curators", () => {
       [{ curators: [entry({ verfied: true })] }, '"verfied"'],
       [
         { curators: [entry(), entry({ name: "Another" })] },
-        `${ADDRESS.toLowerCase()} of chain 8453 stands twice, for Someone and for Another`,
+        `${ADDRESS.toLowerCase()} of chain 8453 is listed twice, for Someone and for Another`,
       ],
     ];
     for (const [content, reason] of wrong) {

@@ -25,8 +25,8 @@ import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
 
 /**
- * Starts the lending service: its HTTP endpoints, and Status and health over gRPC. It asks evm-dex for prices; whether
- * that can be reached is in its status and metrics, and changes nothing else. Throws ConfigError, and Error when a port
+ * Starts the lending service: its HTTP endpoints, and Status and health over gRPC. It requests prices from evm-dex; whether
+ * evm-dex can be reached is in its status and metrics, and has no other effect. Throws ConfigError, and Error when a port
  * is taken or a file cannot be read.
  * @param options.chains instead of those of DEPLOYMENTS_FILE or the built-in registry
  */

@@ -40,7 +40,7 @@ describe("createStatus of lending", () => {
     });
   });
 
-  it("tells block, time, coverage and lag of an indexed chain", async () => {
+  it("reports block, time, coverage and lag of an indexed chain", async () => {
     const { mode, chains } = await statusWith([{ blockNumber: 200, blockTime: NOW_S - 10, chainHead: 207 }]);
     expect(mode).to.equal("serving");
     expect(chains[1]).to.deep.equal({

@@ -36,7 +36,7 @@ export const tokens = collection({
 });
 
 /** Every entity with its latest state. The stored names say "units": renaming them would mean to index again. */
-export const units = collection({
+export const entities = collection({
   name: "units",
   fields: {
     chainId: "int",
@@ -90,12 +90,12 @@ export const COLLECTIONS = [
   headers,
   discoveries,
   tokens,
-  units,
+  entities,
   entityHistory,
 ] as const;
 
 export type CheckpointRow = RowOf<typeof checkpoints>;
 export type DiscoveryRow = RowOf<typeof discoveries>;
 export type TokenRow = RowOf<typeof tokens>;
-export type EntityRow = RowOf<typeof units>;
+export type EntityRow = RowOf<typeof entities>;
 export type EntityHistoryRow = RowOf<typeof entityHistory>;

@@ -1,5 +1,5 @@
 import type { Filter, Store } from "../../shared/storage/port.ts";
-import { type CheckpointRow, checkpoints, type EntityRow, units } from "./collections.ts";
+import { type CheckpointRow, checkpoints, type EntityRow, entities } from "./collections.ts";
 
 /** The SQLite store blocks the event loop while it reads a page. */
 const ENTITIES_PER_PAGE = 200;
@@ -22,7 +22,7 @@ export async function* listEntities(
 ): AsyncGenerator<StoredEntity[]> {
   let filters: Filter<EntityRow>[] = [{ version: { gt: after } }];
   for (let filter = filters.shift(); filter !== undefined; filter = filters.shift()) {
-    const page = await store.find(units, {
+    const page = await store.find(entities, {
       filter: { chainId, ...filter },
       order: [{ field: "version", direction: "asc" }],
       limit: pageSize,

@@ -110,7 +110,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     expect(await watch.step()).to.deep.equal(["DAI", "USDC"]);
   });
 
-  it("finds prices and gifts when it reads again, which no event tells", async () => {
+  it("finds prices and donations, which have no event, at the next reading", async () => {
     await chain.aave.setPrice("WBTC", 42_000.12345678);
     const { aToken, token } = chain.aave.reserve("AERO");
     const gift = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [aToken, ether(5)] });
@@ -178,7 +178,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     expect(rows[1]).to.include({ ltv: 0 });
   });
 
-  it("asks the oracle that the market names, and has no price where that has none in USD", async () => {
+  it("reads the oracle that the market names, and has no price where that has none in USD", async () => {
     const { owner, provider, oracle, reserves } = chain.aave.deployment;
     const everything = [...reserves.map(({ spec }) => spec.token as string), "market"].sort();
     const name = async (address: Hex) => {
@@ -324,14 +324,14 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     expect(touched).to.include.members(["USDC", "WETH", "DAI"]);
   });
 
-  it("hears its contracts only", () => {
+  it("follows its contracts only", () => {
     const { pool, configurator, oracle, provider } = chain.aave.deployment;
     const contracts = [pool, configurator, oracle, provider];
     const logs = watch.logs.filter(({ address }) => contracts.includes(address));
     expect(logs.length).to.be.above(50);
     for (const log of logs) {
       expect(watch.units.affectedEntities([log])).to.have.length.above(0);
-      // Each of them is a stranger to the others' events, too.
+      // Events of each of them at another's address are ignored, too.
       for (const address of [NOWHERE, ...contracts]) {
         if (address !== log.address)
           expect(watch.units.affectedEntities([{ ...log, address }])).to.deep.equal([]);
@@ -339,7 +339,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     }
   });
 
-  it("hears every event that matters, by the topics that Aave's interfaces give them", () => {
+  it("follows every relevant event, by the topics of Aave's interfaces", () => {
     const { pool, configurator, oracle, provider, reserves } = chain.aave.deployment;
     const asset = chain.aave.reserve("DAI").token.address;
     const one = reserveRef(pool, asset);
@@ -366,17 +366,17 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     }
   });
 
-  it("says of what is none of Aave's that it cannot be read", async () => {
+  it("reports contracts that are not Aave's as unreadable", async () => {
     const { pool } = chain.aave.deployment;
     const read = async (kind: string, id: string) =>
       aaveV3.read(
         { kind, id },
         { reader: await watch.reader(), previous: undefined, deployment: { markets: [] } },
       );
-    await expectUnreadable(read("aave-market", NOWHERE), "does not answer");
-    await expectUnreadable(read("aave-reserve", `${NOWHERE}:${NOWHERE}`), "does not answer");
+    await expectUnreadable(read("aave-market", NOWHERE), "reverts");
+    await expectUnreadable(read("aave-reserve", `${NOWHERE}:${NOWHERE}`), "reverts");
     const token = chain.deployment.tokens.USDC.address;
-    await expectUnreadable(read("aave-market", token), "does not answer");
+    await expectUnreadable(read("aave-market", token), "reverts");
     expect(await read("aave-reserve", `${pool}:${NOWHERE}`)).to.deep.equal({ state: null });
   });
 });

@@ -13,15 +13,15 @@ import { ProtocolUnits, plainReader } from "./read-protocol.ts";
 /** The devnet's Aave as an ingest would follow it, held against the contracts' own views. */
 export interface AaveWatch {
   readonly units: ProtocolUnits<AaveDeployment>;
-  /** Every log heard so far. */
+  /** Every log so far. */
   readonly logs: readonly RawLog[];
   /** As it was read last. */
   stateOf(asset: Hex): ReserveState;
   /** Reads at the head. */
   reader(): Promise<ContractReader>;
   /**
-   * Mines what is queued, hears it, reads what it marks (or everything, as a refresh does) and compares, without the
-   * oracle's prices if so asked; answers what was marked.
+   * Mines queued transactions, reads the affected entities (or all, as a refresh) and compares, without the
+   * oracle's prices on request; returns the affected entities.
    */
   step(options?: { refresh?: boolean; prices?: boolean }): Promise<string[]>;
   /** Mines a block so much later and compares without reading anything. */
@@ -122,7 +122,7 @@ async function logsBetween(chain: TestChain, from: number, to: number): Promise<
     }));
 }
 
-/** The row that the protocol's data provider and tokens tell of. */
+/** The row by the protocol's data provider and tokens. */
 async function rowOf(chain: TestChain, asset: Hex): Promise<VaultRow> {
   const view = await chain.aave.view(asset);
   const inTokens = (raw: bigint) => Number(formatUnits(raw, view.decimals));

@@ -19,7 +19,7 @@ import { collectRows, RowDictionaries } from "../serve/tables/row-set.ts";
 import { address, fakeProtocol } from "./fake-protocol.ts";
 import { CHAIN_ID, timeOf } from "./stored.ts";
 
-/** The block that hand-made tables stand on. */
+/** The block of hand-made tables. */
 export const BLOCK = 200;
 
 /** The one curator that the tests' registry knows. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
-import { entityHistory, units } from "../store/collections.ts";
+import { entities, entityHistory } from "../store/collections.ts";
 import {
   createPool,
   dumpFreshIndex,
@@ -61,15 +61,15 @@ describeWithChain("lending ingest: forks deeper than the kept headers", () => {
   async function expectFresh(): Promise<void> {
     expectSame(await dumpStore(ingest.store, indexed), await dumpFreshIndex(indexed));
     const head = await chain.headNumber();
-    const all = [...(await ingest.store.find(units, {})), ...(await ingest.store.find(entityHistory, {}))];
+    const all = [...(await ingest.store.find(entities, {})), ...(await ingest.store.find(entityHistory, {}))];
     for (const { block, blockHash } of all) {
       expect(block).to.be.at.most(head);
       expect(blockHash).to.equal((await chain.header(block ?? -1)).hash);
     }
-    expect(await ingest.store.count(units, { version: { gt: ingest.checkpoint().version } })).to.equal(0);
+    expect(await ingest.store.count(entities, { version: { gt: ingest.checkpoint().version } })).to.equal(0);
   }
 
-  it("are found by what was recorded of units, and followed from there", async () => {
+  it("are found by the recorded states of entities, and followed from there", async () => {
     await grow(300, 10);
     const { epoch } = ingest.checkpoint();
     await replace(310, 20);
@@ -84,7 +84,7 @@ describeWithChain("lending ingest: forks deeper than the kept headers", () => {
     await replace(720, 40);
     await ingest.catchUp();
     await expectFresh();
-    expect(ingest.lines).to.include("read all units");
+    expect(ingest.lines).to.include("read all entities");
   });
 
   it("are believed of a chain that has become shorter, once it has been looked at a few times", async () => {

@@ -132,7 +132,7 @@ describeWithChain("lending: EulerEarn vaults against the contracts", () => {
       ...euler.fund({ account: liquidator, vault: btc, amount }),
       onVault(liquidator, btc.address, { functionName: "deposit", args: [amount, liquidator] }),
       onConnector(liquidator, connector, { functionName: "enableController", args: [liquidator, usdc2] }),
-      // Both lose nine tenths; no vault's event tells.
+      // Both lose nine tenths, without an event of a vault.
       price(tokens.AERO.address, 11n * 10n ** 16n),
       price(tokens.WBTC.address, 9_600n * 10n ** 28n),
     );

@@ -145,7 +145,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
     await watch.act(set(btc, 7_800, 8_300, 0));
   });
 
-  it("follows hooks: an operation without a target to ask is disabled, as trying it shows", async () => {
+  it("follows hooks: a hooked operation without a target is disabled, as trying it shows", async () => {
     const borrower = borrowerOf("eUSDC-1");
     const hook = (target: Address, operations: number) =>
       onVault(owner, usdc, { functionName: "setHookConfig", args: [target, operations] });
@@ -199,7 +199,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
     expect(dai).to.include({ symbol: "eDAI-1", supply: 0, utilizationRate: 0, borrowable: false });
   });
 
-  it("hears nothing of strangers with the same events", async () => {
+  it("ignores unknown contracts with the same events", async () => {
     const { implementation, tokens } = euler.deployment;
     const stranger = chain.accounts[7] as Address;
     const nonce = await chain.client.getTransactionCount({ address: stranger });
@@ -242,7 +242,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
     expect(debts.at(-1)).to.be.lessThan(debts[0] as number);
   });
 
-  it("answers every topic that it asks for, and scans each earn factory from its first block", () => {
+  it("handles every topic that it requests, and scans each earn factory from its first block", () => {
     const { factory, earnFactory } = euler.deployment;
     const deployment = {
       eVaultFactory: factory,

@@ -31,10 +31,10 @@ interface LogAnswer {
   readonly logIndex: Hex;
 }
 
-/** Euler's units on a test chain: hears each block as an ingest would, and holds rows against the contracts. */
+/** Euler's entities on a test chain: follows each block as an ingest, and compares rows with the contracts. */
 export class EulerWatch {
   readonly units: ProtocolUnits<EulerDeployment>;
-  /** Names of the events of the last block that were asked for, heard or not. */
+  /** Names of the requested events of the last block, whether or not they affect an entity. */
   heard: string[] = [];
   readonly #chain: TestChain;
   readonly #deployment: EulerDeployment;
@@ -56,7 +56,7 @@ export class EulerWatch {
     return plainReader(this.#chain.anvil.rpc, await this.#chain.headNumber());
   }
 
-  /** Reads all units at the head but the vault that tells nothing, whose error is answered. */
+  /** Reads all entities at the head except the unreadable vault, whose error is returned. */
   async start(): Promise<unknown> {
     const { brokenVault: id } = this.#chain.euler.deployment;
     const reader = await this.reader();
@@ -66,7 +66,7 @@ export class EulerWatch {
     return refused;
   }
 
-  /** What the transactions touch, heard, read and held against the contracts with everything else. */
+  /** Follows the transactions, reads the affected entities, and compares everything with the contracts. */
   async act(...transactions: Transaction[]): Promise<EntityRef[]> {
     const touched = await this.mine(transactions);
     await this.compare();
@@ -105,7 +105,7 @@ export class EulerWatch {
     return this.follow(block);
   }
 
-  /** Hears the newest block and reads what it touched: that is answered. */
+  /** Reads the entities that the newest block affects; returns them. */
   async follow(block: number): Promise<EntityRef[]> {
     const logs = await this.#logs({ topics: [eulerV2.topics], ...range(block, block) });
     this.heard = logs.map(({ topics, data }) => eventName(topics, data));
@@ -142,7 +142,7 @@ export class EulerWatch {
     return rows.flatMap((row) => (row.table === "vault" && row.supply > 0 ? [row.supply] : []));
   }
 
-  /** Every column of every row against the contracts at the head: amounts to the unit, rates to a billionth. */
+  /** Compares every column of every row with the contracts at the head: amounts to the raw unit, rates to a billionth. */
   async compare(allowed: Allowed = { unitsOff: 0, earnOff: 0 }): Promise<void> {
     const { table } = this.units;
     const ids = (kind: string) => [...table.all(kind)].map(({ id }) => id as Address);
@@ -205,9 +205,9 @@ function keyOf(row: LendingRow): string {
   return row.table === "market" ? `market ${row.marketId}` : `${row.vaultAddress} in ${row.marketId}`;
 }
 
-/** What rows may be off where the states they stand on were read between events. */
+/** The tolerance of rows whose states were read between events. */
 interface Allowed {
-  /** Of the token's units, in any amount. */
+  /** In raw units of the token, for any amount. */
   readonly unitsOff: number;
   /** As a part of an earn vault's amounts and rates. */
   readonly earnOff: number;

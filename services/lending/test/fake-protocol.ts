@@ -3,8 +3,8 @@ import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow, MarketRow, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
 
 /**
- * A protocol whose units hold their rows: what serving makes of rows, without any contract. A row's supply grows by its
- * rate for each second since its unit was read, so that the head's time is seen in it.
+ * A protocol whose entities contain their rows: tests serving without contracts. A row's supply grows by its
+ * rate for each second since its entity was read, so that it shows the head's time.
  */
 export function fakeProtocol(id: ProtocolId, options: { onRow?: () => void } = {}): LendingProtocol {
   return {
@@ -30,12 +30,12 @@ export function fakeProtocol(id: ProtocolId, options: { onRow?: () => void } = {
 /** What a row's supply grows by in a second. */
 export const PER_SECOND = 0.5;
 
-/** The kind of unit that a fake protocol knows. */
+/** The kind of entity of a fake protocol. */
 export function kindOf(id: ProtocolId): string {
   return `fake-${id}`;
 }
 
-/** The state of a unit that holds these rows. */
+/** The state of an entity that contains these rows. */
 export function stateOf(rows: readonly LendingRow[]): EntityState {
   return rows as unknown as EntityState;
 }

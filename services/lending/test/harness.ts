@@ -20,7 +20,7 @@ import { EntityMap } from "../protocols/entity-map.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import type { LendingProtocol } from "../protocols/protocol.ts";
 import type { LendingRow } from "../protocols/rows.ts";
-import { type CheckpointRow, COLLECTIONS, checkpoints, tokens, units } from "../store/collections.ts";
+import { type CheckpointRow, COLLECTIONS, checkpoints, entities, tokens } from "../store/collections.ts";
 import { fromStateText } from "../store/state-text.ts";
 import { poolProtocol } from "./pool-protocol.ts";
 
@@ -34,7 +34,7 @@ export interface IndexedChain {
   readonly protocols: readonly LendingProtocol[];
 }
 
-/** The lending protocols that the chain has, and its Uniswap pools as units; `remove` deletes the deployments file. */
+/** The lending protocols that the chain has, and its Uniswap pools as entities; `remove` deletes the deployments file. */
 export async function indexLending(chain: TestChain): Promise<IndexedChain & { remove(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), "chaintables-lending-"));
   const deploymentsFile = join(directory, "deployments.json");
@@ -56,7 +56,7 @@ export interface TestIngest {
   readonly source: EvmSource;
   /** What it logged. */
   readonly lines: string[];
-  /** Goes on until the store stands on the chain's head. */
+  /** Continues until the store is at the chain's head. */
   catchUp(): Promise<void>;
   /** One step towards the head as of now. */
   step(): Promise<void>;
@@ -127,7 +127,7 @@ export async function startTestIngest(
 }
 
 /**
- * What of a store follows from the chain: units, the rows made of them, tokens, and the block. States are those of
+ * What of a store follows from the chain: entities, the rows made of them, tokens, and the block. States are those of
  * pools alone: others hold interest up to the block that they were read at, and prices that no event speaks of.
  */
 export interface Dump {
@@ -137,11 +137,11 @@ export interface Dump {
   readonly tokens: readonly object[];
 }
 
-/** The same for every ingest that stands on a block: not when units were read, nor how often that failed. */
+/** Equal for every ingest at a block: without the times and failures of readings. */
 export async function dumpStore(store: Store, chain: IndexedChain): Promise<Dump> {
   const checkpoint = await store.get(checkpoints, { chainId: 8453 });
   if (checkpoint === undefined) throw new Error("The store has no checkpoint.");
-  const rows = await store.find(units, {});
+  const rows = await store.find(entities, {});
   const table = new EntityMap();
   for (const { kind, id, state, block, time } of rows) {
     if (state === null || block === null || time === null) continue;
@@ -187,7 +187,7 @@ export function expectSame(actual: Dump, expected: Dump): void {
   for (const row of actual.rows) expectClose(row, wanted.get(nameOf(row)) as LendingRow);
 }
 
-/** Rows come in the order in which units were found. */
+/** Rows are in the order in which entities were found. */
 function sorted(list: readonly object[]): readonly object[] {
   const textOf = (item: object) => JSON.stringify(item);
   return [...list].sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
@@ -198,7 +198,7 @@ function nameOf(row: LendingRow): string {
   return `${row.protocolId} ${row.table === "vault-market" ? row.vaultAddress : ""} ${row.marketId}`;
 }
 
-/** Interest may have been rounded at other blocks on the way; prices are told by no event. */
+/** Interest may have been rounded at other blocks on the way; prices have no event. */
 function expectClose(actual: LendingRow, expected: LendingRow): void {
   for (const [name, value] of Object.entries(expected)) {
     const own = actual[name as keyof LendingRow];

@@ -6,7 +6,7 @@ import { headers } from "../../shared/index/evm/headers.ts";
 import { put, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeRounds } from "../../shared/testkit/describe.ts";
-import { entityHistory, units } from "../store/collections.ts";
+import { entities, entityHistory } from "../store/collections.ts";
 import {
   createPool,
   dumpFreshIndex,
@@ -22,7 +22,7 @@ const ROUNDS = 60;
 
 class Killed extends Error {}
 
-/** A store whose writes happen step by step, as MongoDB's do, and break off where they are told to. */
+/** A store whose writes happen step by step, as MongoDB's, and stop at a given step. */
 function stepwise(store: Store, random: Random) {
   let isDoomed = false;
   let broken = 0;
@@ -105,9 +105,9 @@ describeRounds(ROUNDS, "lending ingest: writes that break off in the middle", ()
   });
 });
 
-/** States, history and headers are all of blocks that the chain has, and history ends with each unit's state. */
+/** States, history and headers are all of blocks on the chain, and history ends with each entity's state. */
 async function expectOwnBlocks(store: Store, chain: TestChain): Promise<void> {
-  const rows = await store.find(units, {});
+  const rows = await store.find(entities, {});
   const history = await store.find(entityHistory, {});
   const kept = await store.find(headers, {});
   const claimed = new Map<number, string | null>();

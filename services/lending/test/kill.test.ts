@@ -18,7 +18,7 @@ import { getCheckpoint } from "../store/queries.ts";
 import { dumpFreshIndex, dumpStore, expectSame, mineBusyBlocks } from "./harness.ts";
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
-/** Fewer where a user runs the tests; the full check asks for all fifty. */
+/** Fewer when a user runs the tests; the full check runs all fifty. */
 const KILLS = Number(process.env.TEST_KILLS ?? 8);
 /** A scan of a long chain in many steps. */
 const RANGE_LIMIT = 40;
@@ -30,7 +30,7 @@ describeRounds(KILLS, "lending ingest: SIGKILL", () => {
   before(async () => {
     chain = await createTestChain({ families: LENDING_FAMILIES, poolCount: 1 });
     await mineBusyBlocks(chain, { blocks: 20, seed: 1 });
-    // Far enough for scans, and for all units to be read at first.
+    // Far enough for scans, and for a first reading of all entities.
     await chain.mine(600, { intervalS: 2 });
     rpc = await startFaultyRpc({ target: chain.url, faults: {}, seed: 1, rangeLimit: RANGE_LIMIT });
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-lending-kill-"));

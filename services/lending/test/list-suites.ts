@@ -56,7 +56,7 @@ export function worldOf(protocolId: ProtocolId): LendingRow[] {
   ];
 }
 
-/** Asks the endpoint over the world of its protocol. */
+/** Calls the endpoint over the rows of its protocol. */
 export function askerOf<E extends Endpoint>({
   endpoint,
   createHandler,

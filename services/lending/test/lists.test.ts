@@ -149,7 +149,7 @@ describe("lending lists against a plain reference", () => {
     );
   });
 
-  it("tell reserves of one pool apart by their token", async () => {
+  it("distinguish reserves of one pool by their token", async () => {
     const endpoint = lendingaPools;
     const pools = vaults("aave-v3").map((rows) =>
       rows.map((row, n) => ({

@@ -31,7 +31,7 @@ describeWithChain("Morpho's interest rate models", () => {
   });
   after(() => chain.stop());
 
-  it("AdaptiveCurveIrm: comes to the contract's rate for any market, however long nobody touched it", async () => {
+  it("AdaptiveCurveIrm: equals the contract's rate for any market, however long it was inactive", async () => {
     const { client } = chain;
     const { irm, markets } = scene.kit.deployment;
     const { id, params } = markets.aeroUsdc;
@@ -100,7 +100,7 @@ describeWithChain("Morpho's interest rate models", () => {
     await chain.mine(1, { intervalS: 86_400 * 365 });
     expectRows(...(await rowsAtHead()));
 
-    // A model that changes its mind says so to nobody; the market's next reading knows.
+    // A model changes its rate without an event; the market's next reading finds it.
     const data = encodeFunctionData({
       abi: flatRateModel.abi,
       functionName: "setRate",

@@ -15,14 +15,14 @@ import { expectRows } from "./compare-rows.ts";
 import { morphoTruth } from "./morpho-truth.ts";
 import { ProtocolUnits, plainReader } from "./read-protocol.ts";
 
-/** Morpho on a chain, and its units as an ingest would have them that reads nothing but what it hears of. */
+/** Morpho on a chain, and its entities as of an ingest that reads only affected entities. */
 export interface MorphoScene {
   readonly kit: MorphoKit;
   readonly deployment: MorphoDeployment;
   readonly units: ProtocolUnits<MorphoDeployment>;
   market(name: MorphoMarketName): MorphoMarket;
   vault(name: MorphoVaultName): MorphoVault;
-  /** Mines what is queued `intervalS` after the last block, all of which must succeed; answers the units read. */
+  /** Mines what is queued `intervalS` after the last block, all of which must succeed; returns the read entities. */
   settle(hashes: readonly Hex[], options?: { intervalS?: number }): Promise<string[]>;
   /** Holds every cell of every row at the head against the contracts. */
   expectTruth(): Promise<void>;
@@ -33,11 +33,11 @@ export interface MorphoScene {
   vaultState(name: MorphoVaultName): VaultState;
   /** What a vault's state says of a market in its withdraw queue. */
   marketOf(vault: MorphoVaultName, market: MorphoMarketName): VaultMarket | undefined;
-  /** Every log of the protocol's topics in blocks, by whoever emitted it. */
+  /** Every log of the protocol's topics in blocks, of any contract. */
   logs(fromBlock: number): Promise<RawLog[]>;
 }
 
-/** How `settle` names a unit. */
+/** How `settle` names an entity. */
 export const nameOf = ({ kind, id }: EntityRef) => `${kind} ${id}`;
 
 export function createMorphoScene(chain: TestChain): MorphoScene {

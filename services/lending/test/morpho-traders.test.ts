@@ -28,7 +28,7 @@ describeWithChain("Morpho among traders", () => {
       await scene.expectTruth();
     }
     const { markets, vaults } = scene.kit.deployment;
-    // All but the vault that nobody puts anything into.
+    // All but the vault without deposits.
     expect(touched.size).to.equal(Object.keys(markets).length + Object.keys(vaults).length - 1);
   });
 });

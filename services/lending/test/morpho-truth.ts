@@ -71,7 +71,7 @@ async function readMarkets({ chain: { client }, blockNumber, deployment }: At, i
   const rates = params.map((each, i) => {
     const market = accrued[i] as Accrued;
     const call = { abi: adaptiveCurveIrmAbi, functionName: "borrowRateView", args: [each, market] } as const;
-    // A market without a model is asked for nothing: any other answer will do in its place.
+    // A market without a model gets no call: any other value will do.
     return each.irm === zeroAddress ? states[i] : { ...call, address: each.irm };
   });
   const [, answered] = halves(

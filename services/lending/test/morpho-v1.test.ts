@@ -30,7 +30,7 @@ describeWithChain("Morpho on the chain", () => {
 
   const market = (name: MorphoMarketName) => scene.market(name);
   const address = (name: MorphoVaultName) => scene.vault(name).address;
-  /** The names of units, as `settle` answers them. */
+  /** The names of entities, as `settle` returns them. */
   const unitsOf = (...names: (MorphoMarketName | MorphoVaultName)[]) =>
     names
       .map((name) =>
@@ -50,7 +50,7 @@ describeWithChain("Morpho on the chain", () => {
     await scene.expectTruth();
   });
 
-  it("finds the same units by the scans alone, and markets by the queues of vaults", async () => {
+  it("finds the same entities by the scans alone, and markets by the queues of vaults", async () => {
     const { deployment } = scene;
     const scanned: EntityRef[] = [];
     for (const scan of morphoV1.scans(deployment)) {
@@ -254,7 +254,7 @@ describeWithChain("Morpho on the chain", () => {
       ({ supply }) => supply,
     );
     expect(after_[0]).to.be.below((before[0] as number) - 100_000);
-    // What it had earned since its last accrual is gone with the rest; what it had then is not.
+    // What it had earned since its last accrual is lost with the rest; what it had then is not.
     expect(after_[1]).to.equal(700_000);
 
     expect(scene.vaultState("keeper").lostAssets, "before it accrued").to.equal(0n);
@@ -298,8 +298,8 @@ describeWithChain("Morpho on the chain", () => {
     const { USDC: token } = chain.deployment.tokens;
     const strangers: readonly [EntityRef, RegExp][] = [
       [{ kind: "morpho-market", id: `0x${"7".repeat(64)}` }, /has no market 0x7777/],
-      [{ kind: "metamorpho-vault", id: actors.owner }, /does not answer/],
-      [{ kind: "metamorpho-vault", id: token.address }, /does not answer/],
+      [{ kind: "metamorpho-vault", id: actors.owner }, /reverts/],
+      [{ kind: "metamorpho-vault", id: token.address }, /reverts/],
     ];
     for (const [ref, message] of strangers) {
       const error = await units.read([ref], reader).catch((caught: unknown) => caught);
@@ -314,7 +314,7 @@ describeWithChain("Morpho on the chain", () => {
     expect((error as Error).message).to.contain(`is a vault on ${deployment.morpho}`);
   });
 
-  it("hears nothing in the same logs of strangers, and of vaults that no factory announced", async () => {
+  it("ignores the same logs of unknown contracts, and of vaults that no factory created", async () => {
     const logs = await scene.logs(0);
     expect(logs.length).to.be.above(150);
     const stranger: Hex = `0x${"5".repeat(40)}`;

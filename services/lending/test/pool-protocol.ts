@@ -148,6 +148,6 @@ async function readSide(
 
 async function must(reader: ContractReader, to: Hex, data: Hex): Promise<Hex> {
   const answer = await reader.call(to, data);
-  if (answer === null) throw new UnreadableEntity(`${to} does not answer ${data.slice(0, 10)}`);
+  if (answer === null) throw new UnreadableEntity(`${to} does not return ${data.slice(0, 10)}`);
   return answer;
 }

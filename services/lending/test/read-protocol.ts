@@ -52,7 +52,7 @@ export async function plainReader(rpc: Rpc, block: number): Promise<ContractRead
   };
 }
 
-/** A protocol's units, read as an ingest would: the roots, what logs name, what units find. States go through their text. */
+/** A protocol's entities, read as by an ingest: the roots, those of logs, their references. States pass through their text. */
 export class ProtocolUnits<D> {
   readonly table = new EntityMap();
   readonly #known = new Set<string>();

@@ -2,7 +2,7 @@ import { put } from "../../shared/storage/port.ts";
 import { describeReading } from "../../shared/testkit/reading-suite.ts";
 import { endpoints } from "../contract.ts";
 import { PROTOCOL_IDS } from "../protocols/protocol-id.ts";
-import { COLLECTIONS, checkpoints, units } from "../store/collections.ts";
+import { COLLECTIONS, checkpoints, entities } from "../store/collections.ts";
 import { worldOf } from "./list-suites.ts";
 import { checkpointRow, unitRow } from "./stored.ts";
 
@@ -16,6 +16,6 @@ describeReading({
   collections: COLLECTIONS,
   async fill(store) {
     const rows = PROTOCOL_IDS.map((id) => unitRow("all", { rows: worldOf(id), block: 200, version: 1 }));
-    await store.write([put(units, rows), put(checkpoints, [checkpointRow()])]);
+    await store.write([put(entities, rows), put(checkpoints, [checkpointRow()])]);
   },
 });

@@ -4,7 +4,7 @@ import { LENDING_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { describeRounds } from "../../shared/testkit/describe.ts";
-import { entityHistory, units } from "../store/collections.ts";
+import { entities, entityHistory } from "../store/collections.ts";
 import {
   busyMiner,
   dumpFreshIndex,
@@ -77,7 +77,7 @@ function replacement(chain: TestChain, of: { depth: number; random: Random }) {
 }
 
 async function readHashes({ store }: TestIngest): Promise<string[]> {
-  return (await store.find(units, {})).flatMap(({ blockHash }) => blockHash ?? []);
+  return (await store.find(entities, {})).flatMap(({ blockHash }) => blockHash ?? []);
 }
 
 async function chainHashes(chain: TestChain): Promise<Set<string>> {
@@ -90,7 +90,7 @@ async function chainHashes(chain: TestChain): Promise<Set<string>> {
 
 /** Nothing that was read, and no history, is of a block that was replaced; the last history is the state. */
 async function expectOnChain({ store }: TestIngest, hashes: ReadonlySet<string>): Promise<void> {
-  const rows = await store.find(units, {});
+  const rows = await store.find(entities, {});
   const history = await store.find(entityHistory, {});
   for (const { kind, id, blockHash } of [...rows, ...history])
     expect(blockHash === null || hashes.has(blockHash), `${kind} ${id}`).to.equal(true);

@@ -15,12 +15,12 @@ import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/s
 import { describeService } from "../../shared/testkit/service-suite.ts";
 import { endpoints } from "../contract.ts";
 import { PROTOCOL_IDS } from "../protocols/protocol-id.ts";
-import { COLLECTIONS, checkpoints, units } from "../store/collections.ts";
+import { COLLECTIONS, checkpoints, entities } from "../store/collections.ts";
 import { worldOf } from "./list-suites.ts";
 import { CHAIN_ID, checkpointRow, unitRow } from "./stored.ts";
 
 const entry = new URL("../main.ts", import.meta.url);
-/** A port nobody listens on: evm-dex is absent. */
+/** A port without a listener: evm-dex is absent. */
 const NOBODY = "127.0.0.1:1";
 const dataDirs = [0, 1].map(() => join(tmpdir(), `chaintables-lending-${randomUUID()}`));
 const [emptyDir = "", filledDir = ""] = dataDirs;
@@ -52,7 +52,7 @@ describeWithProcesses("lending with data and without evm-dex", () => {
     const store = await openStore({ service: "lending", dataDir: filledDir });
     await store.declare(COLLECTIONS);
     const rows = PROTOCOL_IDS.map((id) => unitRow("all", { rows: worldOf(id), block: 200, version: 1 }));
-    await store.write([put(units, rows), put(checkpoints, [head])]);
+    await store.write([put(entities, rows), put(checkpoints, [head])]);
     await store.close();
   });
 
@@ -132,7 +132,7 @@ describeWithProcesses("lending and its peer evm-dex", () => {
         service = started;
         const warning = () =>
           started.entries.find(
-            ({ level, msg }) => level === "warn" && msg === "evm-dex cannot be asked for prices",
+            ({ level, msg }) => level === "warn" && msg === "prices of evm-dex are not available",
           );
         await until(() => (isWrong ? warning() !== undefined : asked.length > 0));
         if (isWrong) expect(warning()?.reason).to.contain("refuses the SERVICE_TOKEN of this process");

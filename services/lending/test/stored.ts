@@ -3,7 +3,13 @@ import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow } from "../protocols/rows.ts";
-import { type CheckpointRow, COLLECTIONS, checkpoints, type EntityRow, units } from "../store/collections.ts";
+import {
+  type CheckpointRow,
+  COLLECTIONS,
+  checkpoints,
+  type EntityRow,
+  entities,
+} from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { toStateText } from "../store/state-text.ts";
 import { fakeProtocol, kindOf, stateOf } from "./fake-protocol.ts";
@@ -54,7 +60,7 @@ export function checkpointRow(of: Partial<CheckpointRow> = {}): CheckpointRow {
   };
 }
 
-/** A unit that holds these rows, as it was read at a block. */
+/** An entity that contains these rows, as read at a block. */
 export function unitRow(
   id: string,
   of: { rows: readonly LendingRow[]; block: number; version: number; protocol?: ProtocolId },
@@ -76,14 +82,14 @@ export function unitRow(
 /** What an ingest would write at a block. */
 export interface Written {
   readonly block: number;
-  /** Units with their rows, by id. */
+  /** Entities with their rows, by id. */
   readonly units?: Readonly<Record<string, readonly LendingRow[]>>;
-  /** Ids of units that are no more, as after a reorg. */
+  /** Ids of removed entities, as after a reorg. */
   readonly gone?: readonly string[];
   readonly hash?: string;
 }
 
-/** The steps of a write in their order: units, then the checkpoint that names them. */
+/** The steps of a write in their order: entities, then the checkpoint that names them. */
 export async function stepsOf(store: Store, of: Written): Promise<WriteStep[]> {
   const before = await getCheckpoint(store, CHAIN_ID);
   const version = (before?.version ?? 0) + 1;
@@ -96,8 +102,8 @@ export async function stepsOf(store: Store, of: Written): Promise<WriteStep[]> {
     epoch: (before?.epoch ?? 0) + (of.gone === undefined ? 0 : 1),
     ...(of.hash !== undefined && { blockHash: of.hash }),
   });
-  const gone = (of.gone ?? []).map((id) => removeWhere(units, { chainId: CHAIN_ID, id }));
-  return [put(units, rows), ...gone, put(checkpoints, [checkpoint])];
+  const gone = (of.gone ?? []).map((id) => removeWhere(entities, { chainId: CHAIN_ID, id }));
+  return [put(entities, rows), ...gone, put(checkpoints, [checkpoint])];
 }
 
 /** Writes as an ingest would. */

@@ -11,7 +11,7 @@ import { describeOnEngines } from "../../shared/storage/testkit/engines.ts";
 import { until } from "../../shared/testkit/until.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChain } from "../ingest/run-chain.ts";
-import { COLLECTIONS, checkpoints, entityHistory, units } from "../store/collections.ts";
+import { COLLECTIONS, checkpoints, entities, entityHistory } from "../store/collections.ts";
 import {
   dumpFreshIndex,
   dumpStore,
@@ -88,7 +88,10 @@ describeOnEngines(
       const head = await chain.headNumber();
       return checkpoint?.blockNumber === head && checkpoint.blockHash === (await chain.header(head)).hash;
     };
-    const rows = async (store: Store) => [await store.find(units, {}), await store.find(entityHistory, {})];
+    const rows = async (store: Store) => [
+      await store.find(entities, {}),
+      await store.find(entityHistory, {}),
+    ];
 
     it("both, and back: nothing is deleted, nothing mixed", async () => {
       const { store, remove } = await engine.open();

@@ -10,7 +10,7 @@ import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { lendingMetrics } from "../ingest/metrics.ts";
 import type { EntityState, LendingProtocol } from "../protocols/protocol.ts";
-import { checkpoints, discoveries, entityHistory, units } from "../store/collections.ts";
+import { checkpoints, discoveries, entities, entityHistory } from "../store/collections.ts";
 import { fromStateText } from "../store/state-text.ts";
 import {
   dumpFreshIndex,
@@ -52,7 +52,7 @@ describeWithChain("lending ingest", () => {
   }
 
   async function stateOf<S = EntityState>({ store }: TestIngest, kind: string, id: string): Promise<S> {
-    const row = await store.get(units, { chainId: 8453, kind, id });
+    const row = await store.get(entities, { chainId: 8453, kind, id });
     if (row?.state === undefined || row.state === null) throw new Error(`${kind} ${id} has no state`);
     return fromStateText(row.state) as S;
   }
@@ -62,7 +62,7 @@ describeWithChain("lending ingest", () => {
     const created = (await chain.events()).flatMap((event) =>
       event.eventName === "PoolCreated" ? [event.args.pool] : [],
     );
-    const known = await ingest.store.find(units, { filter: { kind: POOL } });
+    const known = await ingest.store.find(entities, { filter: { kind: POOL } });
     expect(known.map(({ id }) => id)).to.have.members(created.map((pool) => pool.toLowerCase()));
     for (const { id, state } of known) {
       const { sqrtPriceX96, tick } = await chain.slot0(id as Hex);
@@ -83,9 +83,9 @@ describeWithChain("lending ingest", () => {
     const ingest = await start();
     await ingest.catchUp();
     await expectTruth(ingest);
-    expect((await ingest.store.find(units, { filter: { kind: FACTORY } })).map(({ id }) => id)).to.deep.equal(
-      [chain.deployment.factory],
-    );
+    expect(
+      (await ingest.store.find(entities, { filter: { kind: FACTORY } })).map(({ id }) => id),
+    ).to.deep.equal([chain.deployment.factory]);
     const head = await chain.headNumber();
     expect(ingest.checkpoint()).to.deep.include({
       blockNumber: head,
@@ -103,7 +103,7 @@ describeWithChain("lending ingest", () => {
     await chain.swap(first, { zeroForOne: true, amount: 10n ** 15n });
     await chain.mine(2);
     await ingest.catchUp();
-    const rows = await ingest.store.find(units, { filter: { version: { gt: 1 } } });
+    const rows = await ingest.store.find(entities, { filter: { version: { gt: 1 } } });
     expect(rows.map(({ id }) => id)).to.have.members([first, `${first}:0`, `${first}:1`]);
     expect(ingest.checkpoint().version).to.equal(2);
     expect(new Set(rows.map(({ version }) => version))).to.deep.equal(new Set([2]));
@@ -124,7 +124,7 @@ describeWithChain("lending ingest", () => {
     await ingest.catchUp();
     await expectTruth(ingest);
     const head = await chain.headNumber();
-    const found = await ingest.store.find(units, { filter: { kind: POOL } });
+    const found = await ingest.store.find(entities, { filter: { kind: POOL } });
     expect(
       found.some(({ foundBlock }) => foundBlock < head - 512),
       "by the scan",
@@ -142,7 +142,7 @@ describeWithChain("lending ingest", () => {
     const early = await start({ store });
     await store.write([put(discoveries, [{ chainId: 8453, name: "pools-created", blockNumber: 30 }])]);
     await early.catchUp();
-    const late = (await store.find(units, { filter: { kind: POOL } })).map(({ foundBlock }) => foundBlock);
+    const late = (await store.find(entities, { filter: { kind: POOL } })).map(({ foundBlock }) => foundBlock);
     expect(Math.min(...late), "what was scanned before is not scanned again").to.be.greaterThan(30);
     expect(late.length).to.be.greaterThan(0);
     await early.close();
@@ -153,18 +153,18 @@ describeWithChain("lending ingest", () => {
   it("reads everything after a long gap, what was created in it too", async () => {
     const ingest = await start();
     await ingest.catchUp();
-    const known = await ingest.store.count(units, {});
+    const known = await ingest.store.count(entities, {});
     await mineBusyBlocks(chain, { blocks: 30, seed: 8 });
     await chain.mine(600);
     await mineBusyBlocks(chain, { blocks: 10, seed: 9 });
     await ingest.catchUp();
-    expect(await ingest.store.count(units, {})).to.be.greaterThan(known);
-    expect(ingest.lines).to.include("read all units");
+    expect(await ingest.store.count(entities, {})).to.be.greaterThan(known);
+    expect(ingest.lines).to.include("read all entities");
     await expectTruth(ingest);
     expectSame(await dumpStore(ingest.store, indexed), await dumpFreshIndex(indexed));
   });
 
-  it("keeps the last state of a unit that reverts, drops no other, and counts it", async () => {
+  it("keeps the last state of an entity that reverts, drops no other, and counts it", async () => {
     const metrics = createIngestMetrics({ name: "lending-ingest" });
     const ingest = await start({ metrics: lendingMetrics(metrics)(8453) });
     await ingest.catchUp();
@@ -183,7 +183,7 @@ describeWithChain("lending ingest", () => {
       }
       await ingest.catchUp();
       expect(await stateOf(ingest, POOL, broken)).to.deep.equal(before);
-      const row = await ingest.store.get(units, { chainId: 8453, kind: POOL, id: broken });
+      const row = await ingest.store.get(entities, { chainId: 8453, kind: POOL, id: broken });
       expect(row?.failures, "again after ten seconds").to.equal(2);
       const { tick } = await chain.slot0(sound);
       expect(await stateOf(ingest, POOL, sound)).to.deep.include({ tick });
@@ -206,7 +206,9 @@ describeWithChain("lending ingest", () => {
     await chain.mine(1, { intervalS: 600 });
     await ingest.catchUp();
     await expectTruth(ingest);
-    expect((await ingest.store.get(units, { chainId: 8453, kind: POOL, id: broken }))?.failures).to.equal(0);
+    expect((await ingest.store.get(entities, { chainId: 8453, kind: POOL, id: broken }))?.failures).to.equal(
+      0,
+    );
   });
 
   it("reads again, in time, what changes without a word", async () => {
@@ -227,16 +229,16 @@ describeWithChain("lending ingest", () => {
     await ingest.catchUp();
     await expectTruth(ingest);
     expect(await balance()).to.equal(before + 12_345n);
-    const times = (await ingest.store.find(units, {})).map(({ time }) => time ?? 0);
+    const times = (await ingest.store.find(entities, {})).map(({ time }) => time ?? 0);
     expect(Math.min(...times)).to.equal(ingest.checkpoint().blockTime);
   });
 
-  it("scans for what a protocol has begun to look for only now", async () => {
+  it("runs a protocol's new scan", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const blind = { ...poolProtocol, scans: () => [], topics: [] } as LendingProtocol;
     const first = await start({ store }, { ...indexed, protocols: [blind] });
     await first.catchUp();
-    expect(await store.count(units, { kind: POOL })).to.equal(0);
+    expect(await store.count(entities, { kind: POOL })).to.equal(0);
     const second = await start({ store });
     await chain.mine(1, { intervalS: 2 });
     await second.catchUp();
@@ -252,7 +254,7 @@ describeWithChain("lending ingest", () => {
     const { version, blockNumber, epoch } = first.checkpoint();
     const ghost = { chainId: 8453, kind: POOL, id: `0x${"ab".repeat(20)}`, version: version + 1 };
     const unread = { block: null, blockHash: null, time: null, state: null, failures: 1 };
-    await store.write([put(units, [{ ...ghost, ...unread, foundBlock: blockNumber + 1 }])]);
+    await store.write([put(entities, [{ ...ghost, ...unread, foundBlock: blockNumber + 1 }])]);
     const second = await start({ store });
     await chain.mine(1, { intervalS: 2 });
     await second.catchUp();

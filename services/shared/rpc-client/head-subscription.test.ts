@@ -72,7 +72,7 @@ describe("createHeadWake", () => {
     expect(clock.now()).to.equal(700);
   });
 
-  it("remembers one head that came while nobody waited", async () => {
+  it("remembers one head that arrived while no caller waited", async () => {
     const { clock, wait, sockets } = setUp();
     await clock.run(wait(1));
     sockets()[0]?.onmessage?.({ data: NEW_HEAD });

@@ -1,6 +1,6 @@
 import type { EntityRef } from "../../protocols/protocol.ts";
 
-/** Names a unit within its chain. */
+/** Identifies an entity within its chain. */
 export function entityKey({ kind, id }: EntityRef): string {
   return `${kind} ${id}`;
 }

@@ -17,7 +17,7 @@ const due = (registry: EntityRegistry, now: number, limit = 500) =>
   registry.due({ now, refreshSeconds: REFRESH, limit }).map(({ id }) => id);
 
 describe("EntityRegistry", () => {
-  it("knows units by kind and id, with their last state", () => {
+  it("has entities by kind and id, with their last state", () => {
     const registry = new EntityRegistry();
     registry.put(row("a", { state: toStateText({ cap: 10n ** 30n }) }));
     registry.put(row("b", { block: null, blockHash: null, time: null, state: null }));
@@ -35,7 +35,7 @@ describe("EntityRegistry", () => {
     expect(registry.size).to.equal(1);
   });
 
-  it("has units read again within the period, one by one though they were read together", () => {
+  it("makes entities due within the period, one by one though they were read together", () => {
     const registry = new EntityRegistry();
     const ids = Array.from({ length: 400 }, (_, i) => `0x${(i * 7919).toString(16).padStart(40, "0")}`);
     for (const id of ids) registry.put(row(id));
@@ -74,7 +74,7 @@ describe("EntityRegistry", () => {
     );
   });
 
-  it("leaves a unit that cannot be read alone for longer each time, at most for the period", () => {
+  it("retries an unreadable entity after ever longer pauses, at most the period", () => {
     const registry = new EntityRegistry();
     const pauses: number[] = [];
     let now = START;

@@ -1,6 +1,6 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import type { EntityRef, EntityState, KnownEntities } from "../../protocols/protocol.ts";
-import { type EntityRow, units } from "../../store/collections.ts";
+import { type EntityRow, entities } from "../../store/collections.ts";
 import { fromStateText } from "../../store/state-text.ts";
 import { entityKey } from "./entity-key.ts";
 
@@ -26,7 +26,7 @@ export class EntityRegistry implements KnownEntities {
     { chainId, kinds }: { chainId: number; kinds: ReadonlySet<string> },
   ): Promise<EntityRegistry> {
     const registry = new EntityRegistry();
-    for (const row of await store.find(units, { filter: { chainId } })) {
+    for (const row of await store.find(entities, { filter: { chainId } })) {
       if (kinds.has(row.kind)) registry.put(row);
     }
     return registry;

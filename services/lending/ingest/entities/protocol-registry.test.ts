@@ -21,18 +21,18 @@ function deployed(kind: string, of: Partial<LendingProtocol>): DeployedProtocol 
 }
 
 describe("ProtocolRegistry", () => {
-  it("gives a log to every protocol that knows its topic, each with its own deployment", () => {
-    const table = new ProtocolRegistry({
+  it("passes a log to every protocol with its topic, each with its own deployment", () => {
+    const registry = new ProtocolRegistry({
       protocols: [
         deployed("a", { affectedEntities: (_, { deployment }) => [{ kind: String(deployment), id: "1" }] }),
         deployed("b", { affectedEntities: (_, { deployment }) => [{ kind: String(deployment), id: "2" }] }),
         deployed("c", { topics: [OTHER], affectedEntities: () => [{ kind: "c", id: "3" }] }),
       ],
     });
-    expect(table.affectedEntities(fakeLog(1), known).map(({ kind }) => kind)).to.deep.equal(["a", "b"]);
-    expect(table.topics).to.have.members([TOPIC, OTHER]);
-    expect([...table.kinds]).to.deep.equal(["a", "b", "c"]);
-    expect(() => table.forKind("d")).to.throw("No protocol of this chain has units of the kind d.");
+    expect(registry.affectedEntities(fakeLog(1), known).map(({ kind }) => kind)).to.deep.equal(["a", "b"]);
+    expect(registry.topics).to.have.members([TOPIC, OTHER]);
+    expect([...registry.kinds]).to.deep.equal(["a", "b", "c"]);
+    expect(() => registry.forKind("d")).to.throw("No protocol of this chain has entities of kind d.");
   });
 
   it("ignores malformed logs: any contract may emit one with the topic", () => {
@@ -48,7 +48,7 @@ describe("ProtocolRegistry", () => {
     const broken = () => {
       throw new Error("a fault of ours");
     };
-    const table = new ProtocolRegistry({ protocols: [deployed("a", { affectedEntities: broken })] });
-    expect(() => table.affectedEntities(fakeLog(1), known)).to.throw("a fault of ours");
+    const registry = new ProtocolRegistry({ protocols: [deployed("a", { affectedEntities: broken })] });
+    expect(() => registry.affectedEntities(fakeLog(1), known)).to.throw("a fault of ours");
   });
 });

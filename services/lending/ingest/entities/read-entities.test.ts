@@ -12,7 +12,7 @@ import { readEntities } from "./read-entities.ts";
 
 const ref = (id: string): EntityRef => ({ kind: "node", id });
 
-/** Units that read as a function says; how many are being read at a time is watched. */
+/** Entities that read as a function says; records how many are read concurrently. */
 function protocolOf(read: (id: string) => Promise<{ found?: string[] }>) {
   const watch = { now: 0, most: 0 };
   const protocol: Pick<LendingProtocol, "read"> = {
@@ -21,7 +21,7 @@ function protocolOf(read: (id: string) => Promise<{ found?: string[] }>) {
       await new Promise((resolve) => setImmediate(resolve));
       try {
         const { found = [] } = await read(id);
-        return { state: { id, previous: previous ?? null }, found: found.map(ref) };
+        return { state: { id, previous: previous ?? null }, references: found.map(ref) };
       } finally {
         watch.now--;
       }
@@ -38,7 +38,7 @@ const options = (deployed: DeployedProtocol, onReference: (ref: EntityRef) => bo
 });
 
 describe("readEntities", () => {
-  it("reads units and what they name, each once, with their last state", async () => {
+  it("reads entities and their references, each once, with their last state", async () => {
     const graph: Record<string, string[]> = { a: ["b", "c"], b: ["c", "d"], c: ["a"], d: ["known"] };
     const { deployed } = protocolOf(async (id) => ({ found: graph[id] ?? [] }));
     const { read, failed } = await readEntities(
@@ -54,7 +54,7 @@ describe("readEntities", () => {
     ]);
   });
 
-  it("reads many at a time, those that one names too", async () => {
+  it("reads many concurrently, references too", async () => {
     const children = Array.from({ length: 1_500 }, (_, i) => `child ${i}`);
     const { watch, deployed } = protocolOf(async (id) => ({ found: id === "root" ? children : [] }));
     const { read } = await readEntities([ref("root")], options(deployed));
@@ -68,7 +68,7 @@ describe("readEntities", () => {
     new TypeError("not a state"),
     new SyntaxError("0x is no number"),
   ]) {
-    it(`takes ${error.name} for one unit that cannot be read`, async () => {
+    it(`takes ${error.name} for one unreadable entity`, async () => {
       const { deployed } = protocolOf(async (id) => (id === "b" ? Promise.reject(error) : {}));
       const { read, failed } = await readEntities(["a", "b", "c"].map(ref), options(deployed));
       expect(read.map((each) => each.ref.id)).to.have.members(["a", "c"]);
@@ -76,7 +76,7 @@ describe("readEntities", () => {
     });
   }
 
-  it("ends as a whole where no endpoint answers, and starts no further unit", async () => {
+  it("ends as a whole where no endpoint responds, and starts no further entity", async () => {
     const error = new UpstreamError("no answer");
     const seen: string[] = [];
     const { deployed } = protocolOf(async (id) => {
@@ -89,7 +89,7 @@ describe("readEntities", () => {
     expect(seen.filter((id) => id.length > 2)).to.deep.equal([]);
   });
 
-  it("tells how far it is", async () => {
+  it("reports its progress", async () => {
     const { deployed } = protocolOf(async (id) => ({ found: id === "a" ? ["b"] : [] }));
     const told: number[][] = [];
     await readEntities([ref("a")], {

@@ -9,10 +9,10 @@ import {
   discoveries,
   type EntityHistoryRow,
   type EntityRow,
+  entities,
   entityHistory,
   type TokenRow,
   tokens,
-  units,
 } from "../../store/collections.ts";
 
 /** The rows that a pass writes and removes. */
@@ -43,8 +43,8 @@ export async function writePass(store: Store, rows: PassRows & { guard: Guard })
     ...guard(),
     put(tokens, rows.tokens),
     ...replacedSteps(chainId, rows.replacedAbove),
-    remove(units, keysOf(rows.removed)),
-    put(units, rows.entities),
+    remove(entities, keysOf(rows.removed)),
+    put(entities, rows.entities),
     put(entityHistory, rows.history),
     // Again for MongoDB, where the steps above take time.
     ...guard(),
@@ -74,7 +74,7 @@ export async function writeRollback(
   await store.write([
     ...guard(),
     put(discoveries, rows.discoveries),
-    remove(units, keysOf(rows.removed)),
+    remove(entities, keysOf(rows.removed)),
     ...guard(),
     put(checkpoints, [next]),
   ]);
@@ -84,9 +84,13 @@ export async function writeRollback(
 /** Stores discovered entities and the scan's progress. */
 export async function writeDiscovered(
   store: Store,
-  { entities, progress, guard }: { entities: readonly EntityRow[]; progress: DiscoveryRow; guard: Guard },
+  {
+    entities: rows,
+    progress,
+    guard,
+  }: { entities: readonly EntityRow[]; progress: DiscoveryRow; guard: Guard },
 ): Promise<void> {
-  await store.write([...guard(), put(units, entities), put(discoveries, [progress])]);
+  await store.write([...guard(), put(entities, rows), put(discoveries, [progress])]);
 }
 
 function replacedSteps(chainId: number, above: number | undefined): WriteStep[] {

@@ -25,7 +25,7 @@ describe("aave-v3: deployments", () => {
             { name: "B", provider: provider.toLowerCase() },
           ],
         },
-        /there twice/,
+        /listed twice/,
       ],
     ];
     for (const [section, message] of wrong) expect(() => parseAaveDeployment(section)).to.throw(message);

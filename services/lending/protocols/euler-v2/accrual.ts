@@ -34,7 +34,8 @@ const VIRTUAL_DEPOSIT = 1_000_000n;
  *
  * The contract accrues from its last update, which no getter returns; this accrues from the block of the reading. If that
  * is later, debt is rounded once more (some 10^-20 of it after a year), and fee shares minted up to it earn the interest
- * after it: other shares are then worth less by fee × (1 − fee) × yield before × yield after. Supply and debt are exact.
+ * after it: other shares are then worth less by fee × (1 − fee) × yield before × yield after; by nothing where the block of
+ * the reading is the vault's last update. Supply and debt are exact.
  */
 export function accrue(books: Books, seconds: number): Books {
   if (seconds === 0) return books;

@@ -40,7 +40,7 @@ function log(address: Hex, ...topics: Hex[]): RawLog {
 const hear = (heard: RawLog) => affectedEulerEntities(heard, { known, deployment });
 
 describe("euler: what logs touch", () => {
-  it("asks for topics and getters by their signatures' hashes", () => {
+  it("uses topics and selectors of the signatures", () => {
     const topicOf = (abi: typeof eulerVaultAbi | typeof eulerEarnAbi, eventName: string) =>
       encodeEventTopics({ abi, eventName } as never)[0];
     for (const [name, topic] of Object.entries(EVK_TOPICS))
@@ -84,7 +84,7 @@ describe("euler: what logs touch", () => {
     }
   });
 
-  it("hears nothing in what was not asked for", () => {
+  it("ignores other logs", () => {
     expect(hear(log(VAULT))).to.deep.equal([]);
     expect(hear(log(VAULT, pad("0x7")))).to.deep.equal([]);
   });

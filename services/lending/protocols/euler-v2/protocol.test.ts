@@ -10,7 +10,7 @@ import { eulerV2 } from "./protocol.ts";
 const FACTORY = "0x29a56a1b8214d9cf7c5561811750d5cbdb45cc8e";
 const SECTION = { eVaultFactory: FACTORY, eulerEarnFactories: [{ address: FACTORY, fromBlock: 7 }] };
 
-/** A chain of one contract that answers as told. */
+/** A chain of one contract with given return data. */
 function readerOf(answer: (data: Hex) => Hex | null): ContractReader {
   return {
     chainId: 1,

@@ -29,7 +29,7 @@ describe("Morpho: events", () => {
       });
   }
 
-  it("are asked for once each, and none that every token has", () => {
+  it("are requested once each, without those of every token", () => {
     expect(new Set(MORPHO_TOPICS).size).to.equal(MORPHO_TOPICS.length);
     const generic = [
       "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",

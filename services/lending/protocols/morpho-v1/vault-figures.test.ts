@@ -81,7 +81,7 @@ describe("Morpho: a vault's figures", () => {
     expect(vaultFigures(vault({ markets: [all] }), figures({ lent: LENT }))?.liquidity).to.equal(400n);
   });
 
-  it("are capped at what the vault has and its supply queue's markets take, each once; a cap that cannot bind is none", () => {
+  it("are capped at what the vault has and its supply queue's markets take, each once; a cap that cannot bind counts as uncapped", () => {
     const of = (more: Partial<VaultState>) => vaultFigures(vault(more), figures({ lent: LENT, idle: IDLE }));
     const both = [held("lent"), held("idle", { cap: NO_CAP })];
     // 800 units held, 100 more below the cap of the one market in the queue.

@@ -53,7 +53,7 @@ describe("RowColumns", () => {
     );
   });
 
-  it("picks rows, finds them by text, and tells texts and numbers by text", () => {
+  it("picks rows, finds them by text, and maps texts to texts and numbers", () => {
     const rows = ["b", "a", "b", "c"].map((name, size) => ({ name, size, open: true }));
     const columns = columnsOf(rows);
     const name = columns.text("name");
@@ -75,7 +75,7 @@ describe("RowColumns", () => {
     expect([sizeOf("a"), sizeOf("c"), sizeOf("never")]).to.deep.equal([1, 3, Number.NaN]);
   });
 
-  it("keeps the numbers of texts from one head to the next, and forgets those long gone", () => {
+  it("keeps the ids of texts from one head to the next, and drops unused texts", () => {
     const memory = new ColumnDictionaries();
     const of = (name: string) => ({ name, size: 1, open: true });
     const first = columnsOf([of("a"), of("b")], memory).text("name");

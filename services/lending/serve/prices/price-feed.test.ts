@@ -56,13 +56,13 @@ describe("PriceFeed", () => {
   const usd = (blockNumber: number) =>
     [USDC, WETH, NOPE].map((token) => book.tableFor(head(blockNumber)).usdOf(token));
 
-  it("has no prices before any were told, and says so", () => {
+  it("has no prices before the first response, and is stale", () => {
     expect(book.tableFor(head(200))).to.equal(NO_PRICES);
     expect(book.staleness(head(200))).to.equal("prices");
     expect(book.isFailing).to.equal(false);
   });
 
-  it("asks at the tables' block", async () => {
+  it("requests prices at the tables' block", async () => {
     await refresh(200);
     expect(source.asked).to.deep.equal([{ chainId: 8453, tokens: [USDC, WETH, NOPE], block: 200 }]);
     expect(usd(200)).to.deep.equal([1, 2_000, Number.NaN]);
@@ -71,7 +71,7 @@ describe("PriceFeed", () => {
     expect(changes).to.deep.equal([{ error: undefined, hadPrices: false }]);
   });
 
-  it("asks for at most 500 tokens at a time, all at one block", async () => {
+  it("requests at most 500 tokens at a time, all at one block", async () => {
     source.head = 150;
     const tokens = new Set(Array.from({ length: 1_203 }, (_, n) => address(n)));
     await refresh(200, tokens);
@@ -173,7 +173,7 @@ describe("PriceFeed", () => {
     expect(book.tableFor(head(201))).to.equal(table);
   });
 
-  it("has no prices and nothing to say of a chain that evm-dex does not index: oracles tell", async () => {
+  it("has no prices and is not stale for a chain that evm-dex does not index: oracles price it", async () => {
     source.isIndexed = false;
     await refresh(200);
     const table = book.tableFor(head(200));

@@ -144,7 +144,7 @@ describe("ChainTables", () => {
     expect(before?.blockHash).to.equal("0x201");
   });
 
-  it("keeps the old tables while a write is under way (units stand before their checkpoint on MongoDB)", async () => {
+  it("keeps the current tables during a write (on MongoDB entities precede their checkpoint)", async () => {
     const tables = openTables();
     await writeBlock(store, { block: 200, units: { one: vaults({ a: 10 }) } });
     await look(tables);
@@ -225,7 +225,7 @@ describe("ChainTables", () => {
     expect(asked).to.deep.equal([200, 200]);
   });
 
-  it("stays with the last prices while nobody tells any, ten minutes, then has none, and is fresh again", async () => {
+  it("keeps the last prices for ten minutes of an outage, then has none, and is fresh again", async () => {
     const tables = openTables();
     await writeBlock(store, { block: 200, units: { one: vaults({ a: 10 }) } });
     await look(tables);
@@ -243,7 +243,7 @@ describe("ChainTables", () => {
     failure = undefined;
     nowMs += 1_000;
     await look(tables);
-    // Who did not answer is asked beside the tables; what comes of it is seen by the next look.
+    // After a failure prices are requested concurrently; the next update sees the result.
     await new Promise(setImmediate);
     await look(tables);
     expect(shown(tables)).to.deep.equal({ block: 201, usd: { a: 22 } });
@@ -279,7 +279,7 @@ describe("ChainTables", () => {
     expect(shown(tables, "euler-v2")?.block).to.equal(202);
   });
 
-  it("leaves out a row with a number that is none, and no other", async () => {
+  it("leaves out a row with a non-finite number, and no other", async () => {
     const fake = fakeProtocol("morpho-v1");
     const lossy: typeof fake = {
       ...fake,

@@ -7,7 +7,7 @@ import { openMongoStore } from "../../../shared/storage/mongodb/store.ts";
 import { put, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { describeWithProcesses } from "../../../shared/testkit/describe.ts";
 import type { EntitySet } from "../../protocols/protocol.ts";
-import { COLLECTIONS, checkpoints, units } from "../../store/collections.ts";
+import { COLLECTIONS, checkpoints, entities } from "../../store/collections.ts";
 import { listEntities } from "../../store/queries.ts";
 import { kindOf, vaultRow } from "../../test/fake-protocol.ts";
 import {
@@ -26,7 +26,7 @@ import { EntityMirror } from "./entity-mirror.ts";
 const KIND = kindOf("morpho-v1");
 const rows = (supply: number) => [vaultRow({ supply })];
 
-/** What a mirror tells of each unit: the supply of its one row. */
+/** The mirror's view of each entity: the supply of its one row. */
 function suppliesIn(found: EntitySet): Record<string, number> {
   return Object.fromEntries(
     [...found.all<ReturnType<typeof rows>>(KIND)].map(({ id, state }) => [id, state[0]?.supply as number]),
@@ -112,7 +112,7 @@ function describeMirror(name: string, engine: { open: () => Promise<TestStore>; 
       expect(fetched).to.deep.equal([2, 2, 0]);
     });
 
-    it("reads all anew when units were taken away, and when it is another index", async () => {
+    it("reads everything again after a rollback, and for another index", async () => {
       const mirror = mirrorOf();
       await writeBlock(store, { block: 200, units: { a: rows(1) } });
       await writeBlock(store, { block: 201, units: { b: rows(2) } });
@@ -121,21 +121,21 @@ function describeMirror(name: string, engine: { open: () => Promise<TestStore>; 
       expect(await read(mirror)).to.deep.equal({ block: 200, units: { a: 1 } });
       // The same epoch, but a version long past: somebody began from nothing.
       await store.write([
-        removeWhere(units, { chainId: CHAIN_ID }),
-        put(units, [unitRow("z", { rows: rows(9), block: 10, version: 1 })]),
+        removeWhere(entities, { chainId: CHAIN_ID }),
+        put(entities, [unitRow("z", { rows: rows(9), block: 10, version: 1 })]),
         put(checkpoints, [checkpointRow({ blockNumber: 110, version: 1, epoch: 1 })]),
       ]);
       expect(await read(mirror)).to.deep.equal({ block: 110, units: { z: 9 } });
     });
 
-    it("leaves out units that never could be read, and those of other protocols", async () => {
+    it("leaves out entities without a state, and those of other protocols", async () => {
       const unread = { ...unitRow("u", { rows: rows(1), block: 200, version: 1 }), block: null, state: null };
       const foreign = {
         ...unitRow("f", { rows: rows(1), block: 200, version: 1 }),
         kind: "foreign",
         state: "{",
       };
-      await store.write([put(units, [unread, foreign]), put(checkpoints, [checkpointRow()])]);
+      await store.write([put(entities, [unread, foreign]), put(checkpoints, [checkpointRow()])]);
       expect(await read(mirrorOf())).to.deep.equal({ block: 200, units: {} });
     });
 
@@ -181,10 +181,10 @@ function describeMirror(name: string, engine: { open: () => Promise<TestStore>; 
 
     const ids = ["a", "b", "c", "d", "e"];
     const write = fc.record({
-      /** Units written, by id. */
+      /** Written entities, by id. */
       set: fc.dictionary(fc.constantFrom(...ids), fc.nat(1_000)),
       gone: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray(ids, { minLength: 1 })),
-      /** Steps that reach the store before the writer dies, and units of the next one; it is written whole afterwards. */
+      /** Steps that reach the store before the writer is killed, and entities of the next write, which is complete. */
       diesAfter: fc.nat(3),
       part: fc.nat(4),
       looks: fc.boolean(),
@@ -220,7 +220,7 @@ function writtenOf(supplies: Record<string, number>, gone: readonly string[]): O
   return { units: Object.fromEntries(written), ...(gone.length > 0 && { gone }) };
 }
 
-/** The steps that were done when the writer died: never the last one, of the units any part. */
+/** The completed steps of a killed writer: never the last one, and any part of the entities. */
 function beginningOf(steps: readonly WriteStep[], of: { diesAfter: number; part: number }): WriteStep[] {
   const [first, ...others] = steps;
   if (first?.kind !== "put") throw new Error("Units are written first.");
@@ -229,13 +229,13 @@ function beginningOf(steps: readonly WriteStep[], of: { diesAfter: number; part:
 }
 
 describe("listEntities", () => {
-  it("comes page by page to every unit once, in order, also where many have one version", async () => {
+  it("lists every entity once, in order, in pages, even if many have one version", async () => {
     const store = await openTestStore();
     const written = Array.from({ length: 23 }, (_, n) => ({
       ...unitRow(`u${n % 7}`, { rows: rows(n), block: 200, version: 5 + (n % 3 === 0 ? 1 : 0) }),
       kind: `k${Math.floor(n / 7)}`,
     }));
-    await store.write([put(units, written)]);
+    await store.write([put(entities, written)]);
     for (const pageSize of [1, 2, 5, 22, 23, 24]) {
       const seen: string[] = [];
       for await (const page of listEntities(store, { chainId: CHAIN_ID, after: 4, pageSize })) {

@@ -69,7 +69,7 @@ describe("LendingTables", () => {
     expect((await tables.headState(ASK))?.tables?.vaults.cell("supply", 0)).to.equal(2);
   });
 
-  it("waits for what is stored to be read once, in a process that has just begun", async () => {
+  it("waits for the first read of the store just after the start", async () => {
     await writeVault(200, 1);
     start();
     expect(tables.isStarting).to.equal(true);
@@ -79,7 +79,7 @@ describe("LendingTables", () => {
     await until(() => !tables.isStarting);
   });
 
-  it("tells the block, and no rows, of a protocol that is not deployed on the chain", async () => {
+  it("returns the block, and no rows, for a protocol that is not deployed on the chain", async () => {
     await writeVault(200, 1);
     start();
     await until(async () => (await blockOf()) === 200);

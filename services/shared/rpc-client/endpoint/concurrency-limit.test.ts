@@ -32,7 +32,7 @@ describe("createGate", () => {
     expect(gate.limit()).to.equal(8);
   });
 
-  it("lets nobody in while more are inside than there are places", async () => {
+  it("starts no request while more are in flight than the limit", async () => {
     const gate = createConcurrencyLimit(2);
     const leaves = [await gate.acquire(), await gate.acquire()];
     gate.decrease();

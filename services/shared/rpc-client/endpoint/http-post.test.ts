@@ -65,7 +65,7 @@ describe("postByHttp", () => {
     expect(await (await ask(url, { body: "zipped" })).text()).to.equal(text);
   });
 
-  it("fails where the answer breaks off, where nobody listens and where it cannot be unpacked", async () => {
+  it("fails on a truncated response, a refused connection and invalid compression", async () => {
     const broken = await serve((_, response, body) => {
       if (body === "zip") {
         response.writeHead(200, { "content-encoding": "gzip" });
@@ -95,7 +95,7 @@ describe("postByHttp", () => {
     }
   });
 
-  it("asks again where a kept connection was closed meanwhile, and only there", async () => {
+  it("retries only where an idle connection was closed meanwhile", async () => {
     let served = 0;
     const url = await serve((request, response) => {
       served += 1;

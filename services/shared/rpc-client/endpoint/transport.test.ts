@@ -59,7 +59,7 @@ describe("createTransport", () => {
     expect(replies.map((reply) => reply.ok && reply.result)).to.deep.equal([1, 2, 3]);
   });
 
-  it("gives a call that the batch's answer lacks a fault of its own", async () => {
+  it("gives a call without a response in the batch its own fault", async () => {
     const { send } = setUp(() => ({ results: ["a", "b"] }));
     const replies = await send();
     expect(replies.map((reply) => reply.ok)).to.deep.equal([true, true, false]);

@@ -97,7 +97,7 @@ describe("Morpho: the adaptive curve", () => {
     expect(rateNow(INITIAL, { supplyAssets: 0n, borrowAssets: 0n })).to.equal(INITIAL / 4n);
   });
 
-  it("begins at 4 % a year in a market that was never asked for", () => {
+  it("starts at 4 % a year in a market without a stored rate", () => {
     expect(adaptRate(0n, at(90n), YEAR)).to.deep.equal({ averageRate: INITIAL, rateAtTarget: INITIAL });
   });
 

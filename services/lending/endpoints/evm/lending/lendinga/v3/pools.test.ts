@@ -36,7 +36,7 @@ const ROWS = [
     ...{ address: OTHER, symbol: "aDAI", vaultName: "Aave DAI", underlying: { address: DAI, symbol: "DAI" } },
     ...{ supply: 1_000, depositEnabled: false, oracle: { value: 0.5, unit: "USD" } },
   }),
-  // Nobody prices its oracle's unit.
+  // Its oracle's unit has no price.
   reserve({
     ...{ address: OTHER, symbol: "aNOPE", underlying: { address: NOPE, symbol: "NOPE" } },
     ...{ supply: 7, supplyCap: 10, borrowCap: 5, supplyApy: null, borrowApy: null, ltv: null },
@@ -52,7 +52,7 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
   const rows = (query = "") => rowsOf(endpoint, lendingaPoolsHandler(deps), query);
   const symbols = async (query: string) => (await rows(query)).map(({ symbol }) => symbol);
 
-  it("answers every column of a reserve, and which block it stands on", async () => {
+  it("returns every column of a reserve, and its block", async () => {
     const [usdc] = await rows(`underlying_address=${USDC}`);
     expect(usdc).to.deep.equal({
       ...{ chainId: 8453, protocolId: "aave-v3", poolAddress: MAIN, symbol: "aUSDC", vaultName: "Aave USDC" },
@@ -81,7 +81,7 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
     expect(dai).to.include({ supplyCap: null, supplyCapUsd: null, remainingCapacityUsd: null });
   });
 
-  it("takes the protocol's own oracle where nobody else has a price, and null where that tells none", async () => {
+  it("falls back to the protocol's own oracle, and to null where that has no price", async () => {
     const [dai] = await rows(`underlying_address=${DAI}`);
     expect(dai).to.include({ supplyUsd: 500, tvlUsd: 500 });
     const [nope] = await rows(`underlying_address=${NOPE}`);
@@ -108,7 +108,7 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
     expect(await symbols(`pool_address=${MAIN}&underlying_address=${DAI}`)).to.deep.equal([]);
   });
 
-  it("orders by any columns, unpriced last either way, ties by the order when none is asked", async () => {
+  it("orders by any columns, unpriced last either way, ties by the default order", async () => {
     expect(await symbols("order_asc=tvlUsd")).to.deep.equal(["aDAI", "aUSDC", "aWETH", "aNOPE"]);
     expect(await symbols("order_desc=tvlUsd")).to.deep.equal(["aWETH", "aUSDC", "aDAI", "aNOPE"]);
     expect(await symbols("order_desc=supply")).to.deep.equal(["aUSDC", "aDAI", "aWETH", "aNOPE"]);
