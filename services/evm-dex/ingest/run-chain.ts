@@ -24,7 +24,7 @@ export interface RunChainOptions {
   readonly openBulkSource?: () => EvmSource;
   readonly chain: ChainDeployments;
   readonly startBlock: number | undefined;
-  /** Quiet pools read a second; 0 = none are. */
+  /** Inactive pools read a second; 0 = none. */
   readonly inactivePoolsPerSecond: number;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number;
@@ -34,11 +34,11 @@ export interface RunChainOptions {
   readonly gauges?: ChainGauges;
   /** Shows the progress; absent in tests. */
   readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
-  /** Where services look for snapshots of hot pools; absent where they cannot share any. */
+  /** Services find snapshots of hot pools here; absent without Redis. */
   readonly cache?: Cache;
 }
 
-const WAIT_MS = 500;
+const FOLLOWING_CHECK_MS = 500;
 
 /**
  * Indexes one chain until the signal, as indexUntilAborted: discovery, backfill, head. Throws OtherChain where the store
@@ -113,7 +113,7 @@ async function indexOnce(
   }
 }
 
-/** The first source for a long run is opened before it is asked for, where one is sure to come: it is up by then. */
+/** Opens the first bulk source before it is needed, where a long backfill is certain: its thread is up by then. */
 function openAhead(open: (() => EvmSource) | undefined, isWanted: boolean) {
   if (open === undefined) return undefined;
   let ahead = isWanted ? open() : undefined;
@@ -137,14 +137,14 @@ async function runWithInactivePools(options: RunChainOptions, sync: ChainSync): 
   }
 }
 
-/** Beside the head, once the backfill does not need the endpoints any more. A failure is logged: the next start goes on. */
+/** In the background, once the backfill no longer needs the endpoints. A failure is logged; the next start goes on. */
 async function readInactivePoolsOnceFollowing(
   options: RunChainOptions,
   { sync, signal }: { sync: ChainSync; signal: AbortSignal },
 ): Promise<void> {
   const { store, source, guard, log } = options;
   if (options.inactivePoolsPerSecond === 0) return;
-  while (!sync.isFollowing && !signal.aborted) await pause(WAIT_MS, signal);
+  while (!sync.isFollowing && !signal.aborted) await pause(FOLLOWING_CHECK_MS, signal);
   try {
     const { fromBlock } = sync.checkpoint;
     const perSecond = options.inactivePoolsPerSecond;

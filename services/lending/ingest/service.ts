@@ -91,9 +91,9 @@ async function indexChain(
   const log = ingest.log.child({ chainId });
   const labels: ProgressLabels = {
     chain: `${name} lending`,
-    discovered: "units",
+    discovered: "entities",
     blockNoun: "block",
-    events: "units",
+    events: "entities",
   };
   const reporter = ingest.createReporter({ chainId, log, urls, labels });
   const source = closeOnAbort(
