@@ -5,9 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
 import {
+  entityHistory,
   COLLECTIONS as lending,
   checkpoints as lendingCheckpoints,
-  entityHistory,
 } from "../../services/lending/store/collections.ts";
 import { reindexes } from "../../services/shared/ingest/reindex.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
