@@ -48,14 +48,17 @@ export interface SolanaDevnet {
 }
 
 const FIRST_SLOT = 300_000_000;
-/** Slots between two snapshots: what is made anew after a stop is at most twice as many. */
+/** Slots between two snapshots: a restart makes at most twice as many again. */
 const SNAPSHOT_EVERY = 128;
-/** Slots beyond the last that was noted which may have been told to someone before a kill. */
+/** Slots after the last saved one that clients may have seen before a kill. */
 const UNSAVED_SLOTS = 8;
-/** A process that comes so late was not running: slots are not made up for. */
+/** A process that is later than this was suspended: missed slots are not made up. */
 const MAX_DELAY_MS = 30_000;
 
-/** A chain of wallets that trade, kept over stops and kills: what was ever told is told again. */
+/**
+ * A chain of wallets that trade. It is a function of its seed and of its slots' times: after a stop or kill it is made
+ * again from a snapshot, block for block, so that everything it ever served stays true.
+ */
 export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<SolanaDevnet> {
   const { dataDir, port, slotMs = 400, historyS = HISTORY_S, say = () => {} } = options;
   const file = join(dataDir, "solana-devnet", "chain.json");
@@ -97,7 +100,7 @@ export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<So
         else await advance();
       }
       await server.close();
-      // Nothing beyond this slot was told.
+      // No client has seen a later slot.
       await saveSlot(file, { seed, slot: chain.slot() - UNSAVED_SLOTS });
     },
   };

@@ -18,7 +18,7 @@ const anyAction = fc.oneof(
   fc.record({ kind: fc.constant("mint" as const), to: wallet, amount }),
   fc.record({ kind: fc.constant("fees" as const), amount0: amount, amount1: amount }),
   fc.record({ kind: fc.constant("move" as const), from: wallet, to: wallet, percent: fc.bigInt(0n, 100n) }),
-  fc.record({ kind: fc.constant("claim" as const), of: wallet }),
+  fc.record({ kind: fc.constant("claim" as const), owner: wallet }),
 );
 
 type Action = typeof anyAction extends fc.Arbitrary<infer T> ? T : never;
@@ -37,7 +37,7 @@ class Ledger {
   act(action: Action): void {
     if (action.kind === "mint") this.#move(action.to, action.amount);
     else if (action.kind === "fees") this.#earn(action);
-    else if (action.kind === "claim") this.#put(action.of, settle(this.#at(action.of), this.index));
+    else if (action.kind === "claim") this.#put(action.owner, settle(this.#at(action.owner), this.index));
     else {
       const by = (this.#at(action.from).balance * action.percent) / 100n;
       this.#move(action.from, -by);

@@ -78,9 +78,9 @@ describe("sums of v2 buckets", () => {
 
   it("are unknown where the window begins before the index does, unless the pool is younger", () => {
     const sumWith = (createdAt: number, indexedFrom: number) => {
-      const of = { window, coverage: { createdAt, indexedFrom } };
-      expect(v2NumbersOf(buckets, of) === undefined).to.equal(v2SumOf(buckets, of) === undefined);
-      return v2SumOf(buckets, of)?.swapCount;
+      const range = { window, coverage: { createdAt, indexedFrom } };
+      expect(v2NumbersOf(buckets, range) === undefined).to.equal(v2SumOf(buckets, range) === undefined);
+      return v2SumOf(buckets, range)?.swapCount;
     };
     expect(sumWith(0, 2 * DAY), "from its first second on").to.equal(2);
     expect(sumWith(0, 2 * DAY + 1), "all but its first second").to.equal(undefined);

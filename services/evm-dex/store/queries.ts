@@ -101,9 +101,9 @@ export async function getPoolState(
   store: Store,
   key: { chainId: number; poolAddress: string },
 ): Promise<PoolState | undefined> {
-  const of = { chainId: key.chainId, addresses: [key.poolAddress] };
-  const [state] = await getPoolStates(store, of);
-  return state ?? (await getInactivePools(store, of))[0];
+  const query = { chainId: key.chainId, addresses: [key.poolAddress] };
+  const [state] = await getPoolStates(store, query);
+  return state ?? (await getInactivePools(store, query))[0];
 }
 
 export function getPoolFee(

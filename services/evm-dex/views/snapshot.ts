@@ -45,10 +45,13 @@ export function parseRequestedMember(member: string): Omit<PoolViewKey, "chainId
   return { poolAddress, view };
 }
 
+/** First key of a stored snapshot, as earlier versions wrote it: the head of its row. */
+const HEAD_KEY = "of";
+
 /** Compact JSON. Throws where the row holds a number that JSON cannot represent (NaN, infinities). */
 export function writeSnapshot(snapshot: Snapshot, head: SnapshotHead): string {
   const { family, row, computedAtMs } = snapshot;
-  return JSON.stringify({ of: headId(head), family, computedAtMs, row }, (key, value) => {
+  return JSON.stringify({ [HEAD_KEY]: headId(head), family, computedAtMs, row }, (key, value) => {
     if (typeof value === "bigint") return { bigint: `${value}` };
     if (typeof value === "number" && !Number.isFinite(value)) {
       throw new Error(`Cannot write a snapshot: ${key} holds ${value}.`);
@@ -63,8 +66,8 @@ export function writeSnapshot(snapshot: Snapshot, head: SnapshotHead): string {
  */
 export function readSnapshot<R extends object>(text: string, head: SnapshotHead): Snapshot<R> | undefined {
   // The first bytes reject most obsolete snapshots.
-  if (!text.startsWith(`{"of":${JSON.stringify(headId(head))},`)) {
-    if (!text.startsWith('{"of":"')) throw new Error("The stored snapshot is malformed.");
+  if (!text.startsWith(`{"${HEAD_KEY}":${JSON.stringify(headId(head))},`)) {
+    if (!text.startsWith(`{"${HEAD_KEY}":"`)) throw new Error("The stored snapshot is malformed.");
     return undefined;
   }
   const { family, computedAtMs, row } = JSON.parse(text, (_key, value) =>

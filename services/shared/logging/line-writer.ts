@@ -15,8 +15,8 @@ const FULL_PIPE_MS = 5;
 
 /**
  * Writes the lines of one turn of the event loop together, and under load those of some milliseconds: one system call for
- * a hundred lines. No line waits longer, and the exit of the process flushes. sonic-boom costs more CPU and needs a timer
- * that never rests: docs/decisions/0036-libraries-by-measurement.md.
+ * a hundred lines. No line waits longer, and the exit of the process flushes. Why not sonic-boom:
+ * docs/decisions/0036-libraries-by-measurement.md.
  */
 export class LineWriter {
   readonly #sink: LineSink;

@@ -36,7 +36,7 @@ export async function answerAtHead(
   store: Store,
   options: {
     endpoint: Pick<Endpoint, "path">;
-    matter: DataKind;
+    dataKind: DataKind;
     read: (checkpoint: CheckpointRow) => Promise<readonly (readonly Cell[])[]>;
   },
 ): Promise<TableResult> {

@@ -8,7 +8,9 @@ const MAX_ATTEMPTS = 4;
 
 /**
  * What a response is made of. Rows of slots up to the checkpoint stay as they are while the ingest goes on, and only a
- * fork takes them back. Documents (candles, holders, prices, tokens) change with every write.
+ * fork removes them: afterwards the checkpoint's block is compared, and whether retention dropped rows. Documents
+ * (candles, holders, prices, tokens) change with every write: the checkpoint must be the same before and after. On
+ * MongoDB, which has no transaction, documents may be one write ahead of it for the milliseconds of that write.
  */
 export type DataKind = "rows" | "documents";
 
@@ -23,7 +25,7 @@ export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is Ch
  */
 export function readAtHead<T>(
   store: Store,
-  { matter, read }: { matter: DataKind; read: (checkpoint: CheckpointRow) => Promise<T> },
+  { dataKind, read }: { dataKind: DataKind; read: (checkpoint: CheckpointRow) => Promise<T> },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
   return requireConsistent({
     getCheckpoint: () => getCheckpoint(store),
@@ -31,7 +33,7 @@ export function readAtHead<T>(
     read,
     async isSameState(before, after) {
       if (after !== undefined && isSameHead(after, before)) return true;
-      return matter === "rows" && (await areRowsUnchanged(store, { checkpoint: before, after }));
+      return dataKind === "rows" && (await areRowsUnchanged(store, { checkpoint: before, after }));
     },
     maxAttempts: MAX_ATTEMPTS,
   });

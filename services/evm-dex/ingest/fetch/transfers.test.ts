@@ -38,8 +38,8 @@ describe("TransferScan", () => {
   it("gives piece by piece what a long run has of watched pools, in few requests", async () => {
     const blocks = Array.from({ length: 40 }, (_, i) => (i % 3 === 0 ? [0, 4] : i % 3 === 1 ? [1] : []));
     const chain = chainOf(blocks);
-    const of = sourceOf(chain, [POOLS[0] as Hex, POOLS[1] as Hex]);
-    const scan = new TransferScan(of, { from: 1, to: 40, signal });
+    const transfers = sourceOf(chain, [POOLS[0] as Hex, POOLS[1] as Hex]);
+    const scan = new TransferScan(transfers, { from: 1, to: 40, signal });
     const taken: RawLog[] = [];
     for (let from = 1; from <= 40; from += 8) {
       const piece = await scan.take({ fromBlock: from, toBlock: from + 7 }, []);
@@ -62,15 +62,15 @@ describe("TransferScan", () => {
     });
     await fc.assert(
       fc.asyncProperty(run, async ({ blocks, sizes, since, maxAddresses, ahead }) => {
-        const of = sourceOf(chainOf(blocks), [], maxAddresses);
-        const scan = new TransferScan(of, { from: 1, to: blocks.length, signal });
+        const transfers = sourceOf(chainOf(blocks), [], maxAddresses);
+        const scan = new TransferScan(transfers, { from: 1, to: blocks.length, signal });
         const pending: Promise<RawLog[]>[] = [];
         const expected: string[] = [];
         let from = 1;
         for (let piece = 0; from <= blocks.length; piece++) {
           const to = Math.min(blocks.length, from + (sizes[piece] as number) - 1);
-          const fresh = POOLS.filter((pool, i) => since[i] === piece && !of.watchedPools.has(pool));
-          for (const pool of fresh) of.watchedPools.add(pool);
+          const fresh = POOLS.filter((pool, i) => since[i] === piece && !transfers.watchedPools.has(pool));
+          for (const pool of fresh) transfers.watchedPools.add(pool);
           const taken = scan.take({ fromBlock: from, toBlock: to }, fresh);
           // Pieces are requested for while the ones before are still on their way.
           if (!ahead) await taken;

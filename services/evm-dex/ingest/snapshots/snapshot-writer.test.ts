@@ -54,9 +54,9 @@ describe("SnapshotWriter", () => {
     return writer;
   };
   const keyOf = (poolAddress: string) => snapshotKey({ chainId: CHAIN_ID, poolAddress, view: "v3" });
-  const kept = async (poolAddress: string, of = head) => {
+  const kept = async (poolAddress: string, at = head) => {
     const text = await cache.get(keyOf(poolAddress));
-    return text === undefined ? undefined : readSnapshot(text, of);
+    return text === undefined ? undefined : readSnapshot(text, at);
   };
   const keptPools = async () => {
     const found = await Promise.all(
@@ -140,9 +140,9 @@ describe("SnapshotWriter", () => {
   it("reads nothing while the cache is away, and survives a store that fails", async () => {
     let reads = 0;
     const counting = storeWith(store, {
-      getMany: (...of) => {
+      getMany: (...query) => {
         reads++;
-        return store.getMany(...of);
+        return store.getMany(...query);
       },
     });
     const away: Cache = { ...cache, recent: async () => [], healthy: () => false };

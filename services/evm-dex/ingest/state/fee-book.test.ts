@@ -92,13 +92,13 @@ describe("FeeBook", () => {
       call: ({ to, block }) => (to === second ? "0x" : block === head ? word(450) : null),
     });
     const rows = await new FeeBook(CHAIN_ID).refresh(chain, { pools, head, fromBlock: START });
-    const of = (pool: string) => {
+    const keyOf = (pool: string) => {
       const block = Math.max(START + 700, lastRefreshBlock(pool, head));
       return { chainId: CHAIN_ID, poolAddress: pool, block };
     };
     expect(rows).to.deep.equal([
-      { ...of(first), fee: 450 },
-      { ...of(second), fee: null },
+      { ...keyOf(first), fee: 450 },
+      { ...keyOf(second), fee: null },
     ]);
   });
 

@@ -157,10 +157,10 @@ describe("Indexer: v2 pools", () => {
       blockOf(100, on(POOL, minted)),
       blockOf(101, on(POOL, [...swapped, away, ...swapped])),
     );
-    const of = (wallet: string) => lp.positions.find((row) => row.wallet === wallet)?.position ?? "";
-    const [balance, , index0, , earned0] = readIntegers(of(ANN));
+    const positionOf = (wallet: string) => lp.positions.find((row) => row.wallet === wallet)?.position ?? "";
+    const [balance, , index0, , earned0] = readIntegers(positionOf(ANN));
     const growth = (3n * E18) / 10_000n;
     expect([balance, index0, earned0]).to.deep.equal([600n * E18, growth, (3n * E18) / 10n]);
-    expect(readIntegers(of(address(0xb))).slice(0, 3)).to.deep.equal([400n * E18, 0n, growth]);
+    expect(readIntegers(positionOf(address(0xb))).slice(0, 3)).to.deep.equal([400n * E18, 0n, growth]);
   });
 });

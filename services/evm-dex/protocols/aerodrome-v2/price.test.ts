@@ -6,7 +6,7 @@ import { v2Depth, v2Price } from "./price.ts";
 const E18 = 10n ** 18n;
 const stable = { token0Decimals: 18, token1Decimals: 6, stable: true };
 const volatile = { ...stable, stable: false };
-const of = (x: number, y: number) => ({
+const reservesOf = (x: number, y: number) => ({
   reserve0: BigInt(Math.round(x * 1e6)) * 10n ** 12n,
   reserve1: BigInt(Math.round(y * 1e6)),
 });
@@ -38,16 +38,16 @@ describe("v2Price", () => {
   });
 
   it("is 1 where a stable pool is balanced, and on Solidly's curve where it is not", () => {
-    expect(v2Price(of(1_000, 1_000), stable)).to.equal(1);
+    expect(v2Price(reservesOf(1_000, 1_000), stable)).to.equal(1);
     // y = 2x: 2(3 + 4) / (1 + 12).
-    expect(v2Price(of(1_000, 2_000), stable)).to.be.closeTo(14 / 13, 1e-12);
-    expect(v2Price(of(2_000, 1_000), stable)).to.be.closeTo(13 / 14, 1e-12);
+    expect(v2Price(reservesOf(1_000, 2_000), stable)).to.be.closeTo(14 / 13, 1e-12);
+    expect(v2Price(reservesOf(2_000, 1_000), stable)).to.be.closeTo(13 / 14, 1e-12);
   });
 
   it("is what a small swap on the stable curve gives", () => {
     fc.assert(
       fc.property(reserve, fc.double({ min: 0.01, max: 100, noNaN: true }), (x, ratio) => {
-        const { reserve0, reserve1 } = of(x, x * ratio);
+        const { reserve0, reserve1 } = reservesOf(x, x * ratio);
         const [whole0, whole1] = [Number(reserve0) / 1e18, Number(reserve1) / 1e6];
         const expected = tried(whole0, whole1);
         expect(v2Price({ reserve0, reserve1 }, stable)).to.be.closeTo(expected, expected * 1e-4);
@@ -75,15 +75,15 @@ describe("v2Price", () => {
 describe("v2Depth", () => {
   it("is the reserves of a volatile pool, and of a stable one near balance", () => {
     const held = { amount0: 1_000, amount1: 1_100 };
-    expect(v2Depth(of(1_000, 1_100), volatile)).to.deep.equal(held);
-    expect(v2Depth(of(1_000, 1_100), stable)).to.deep.equal(held);
+    expect(v2Depth(reservesOf(1_000, 1_100), volatile)).to.deep.equal(held);
+    expect(v2Depth(reservesOf(1_000, 1_100), stable)).to.deep.equal(held);
   });
 
   it("is less than the plentiful side of a stable pool far off balance, by half at the end", () => {
-    const far = v2Depth(of(1_000_000, 10), stable);
+    const far = v2Depth(reservesOf(1_000_000, 10), stable);
     expect(far.amount0).to.be.closeTo(500_000, 100);
     expect(far.amount1).to.equal(10);
-    const other = v2Depth(of(10, 1_000_000), stable);
+    const other = v2Depth(reservesOf(10, 1_000_000), stable);
     expect(other.amount0).to.equal(10);
     expect(other.amount1).to.be.closeTo(500_000, 100);
   });
@@ -91,7 +91,7 @@ describe("v2Depth", () => {
   it("never promises more than a swap finds: the price moves as it would on xy = k with these reserves, or less", () => {
     fc.assert(
       fc.property(large, fc.double({ min: 0.001, max: 1_000, noNaN: true }), (x, ratio) => {
-        const reserves = of(x, x * ratio);
+        const reserves = reservesOf(x, x * ratio);
         const [whole0, whole1] = [Number(reserves.reserve0) / 1e18, Number(reserves.reserve1) / 1e6];
         const { amount0, amount1 } = v2Depth(reserves, stable);
         expect(amount0).to.be.at.most(whole0);
@@ -99,7 +99,7 @@ describe("v2Depth", () => {
         const k = whole0 * whole1 * (whole0 * whole0 + whole1 * whole1);
         const step = amount0 * 1e-4;
         const before = v2Price(reserves, stable) as number;
-        const after = v2Price(of(whole0 + step, onCurve(whole0 + step, k)), stable) as number;
+        const after = v2Price(reservesOf(whole0 + step, onCurve(whole0 + step, k)), stable) as number;
         // On xy = k: (x / (x + step))².
         expect(after / before).to.be.at.least((1 / (1 + 1e-4)) ** 2 - 2e-5);
       }),

@@ -155,9 +155,9 @@ describe("PoolReader", () => {
     const racing: typeof view = {
       name: "test",
       generation: "v3",
-      async read(of, { pool, checkpoint }) {
+      async read(store, { pool, checkpoint }) {
         if (reads === 0) await moveTo(201);
-        return view.read(of, { pool, checkpoint });
+        return view.read(store, { pool, checkpoint });
       },
     };
     const found = await reader.read(racing, KEY);
@@ -209,9 +209,9 @@ describe("PoolReader", () => {
     const failing: typeof view = {
       name: "test",
       generation: "v3",
-      async read(...of) {
+      async read(...query) {
         if (reads++ === 0) throw new ServiceError("unavailable", "not now");
-        return view.read(...of);
+        return view.read(...query);
       },
     };
     const reader = open();

@@ -78,9 +78,9 @@ export function createLogChain(
         .filter(({ number }) => number >= range.fromBlock && number <= range.toBlock)
         .flatMap(({ logs }) => logs.filter((log) => isWanted(log) && !isWithheld(log)));
     },
-    async verifyEmpty(of, { logs, filter }) {
+    async verifyEmpty(headers, { logs, filter }) {
       const isWanted = createLogFilter(filter);
-      const numbers = findSuspectBlocks(of, logs, filter);
+      const numbers = findSuspectBlocks(headers, logs, filter);
       lookedAt.push(...numbers);
       return [...logs, ...numbers.flatMap((number) => logsOf(number).filter(isWanted))].sort(compareLogs);
     },

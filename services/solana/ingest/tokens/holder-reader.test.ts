@@ -48,7 +48,7 @@ function tokenAccount(mint: string, { owner, amount }: { owner: string; amount: 
   return { owner: TOKEN_PROGRAM, data };
 }
 
-describe("HolderKeeper", () => {
+describe("HolderReader", () => {
   let cluster: FakeCluster;
   let store: Store;
   let keeper: HolderReader;

@@ -36,7 +36,7 @@ function mintAccount(amount: bigint) {
   return { owner: TOKEN_PROGRAM, data };
 }
 
-describe("TokenKeeper", () => {
+describe("TokenReader", () => {
   let cluster: FakeCluster;
   let store: Store;
   let keeper: TokenReader;

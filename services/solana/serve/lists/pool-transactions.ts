@@ -31,7 +31,7 @@ export function answerPoolTransactions(
   const { pool_address: pool, limit, offset: skip } = params;
   return answerAtHead(store, {
     endpoint,
-    matter: "documents",
+    dataKind: "documents",
     read: async (checkpoint) => {
       const range = await findSlots(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });
       if (range === undefined) return [];

@@ -109,10 +109,10 @@ describe("/evm/dexa/v2/provider-summary", () => {
     expect(exposure.map(([, symbol]) => symbol)).to.deep.equal(["USDC", "WETH", "USDT"]);
     for (const [token, symbol, amount, valueUsd, ofTotal] of exposure) {
       const expected = amounts[symbol as keyof typeof amounts];
-      const { priceUsd, address: of } = [weth.token0, weth.token1, usdt.token1].find(
+      const { priceUsd, address } = [weth.token0, weth.token1, usdt.token1].find(
         (each) => each.symbol === symbol,
       ) as WorldPool["token0"];
-      expect(token).to.equal(of);
+      expect(token).to.equal(address);
       // Rounded down to the token's unit, as a burn would.
       expect(amount, `amount of ${symbol}`).to.be.closeTo(expected, 1e-4);
       expect(valueUsd, `value of ${symbol}`).to.be.closeTo(expected * (priceUsd as number), 1e-4);
@@ -199,9 +199,9 @@ describe("/evm/dexa/v2/provider-summary", () => {
     const row = await rowOf(sample, BOB);
     expectFees(row.totalFeesEarned7d, expectedFees(sample, { wallet: BOB, days: 7 }), "totalFeesEarned7d");
     expect(row.totalFeesEarned30d).to.equal(null);
-    const of = await rowOf(sample, ALICE);
-    expect(of.averageApr7dWeighted).to.be.a("number");
-    expect(of).to.include({ averageApr30dWeighted: null, totalFeesEarned30d: null });
+    const alice = await rowOf(sample, ALICE);
+    expect(alice.averageApr7dWeighted).to.be.a("number");
+    expect(alice).to.include({ averageApr30dWeighted: null, totalFeesEarned30d: null });
   });
 
   it("separates a window's first second from the one before it, with swaps and moves in the same second", async () => {

@@ -17,7 +17,7 @@ export function tokenTransactionsTimeBoundedHandler(deps: ServeDeps): Handler<ty
     const { token_address: mint, offset, limit } = params;
     return answerAtHead(deps.store, {
       endpoint,
-      matter: "rows",
+      dataKind: "rows",
       read: async (checkpoint) => {
         const window = resolveWindow(params, checkpoint.time);
         const page = { checkpoint, window, filter: { mint, txTypes: TRADES }, offset, limit, signal };

@@ -21,7 +21,7 @@ export function tokenTransactionsHandler(deps: ServeDeps): Handler<typeof endpoi
     const { pool_address: pool, offset, limit } = params;
     return answerAtHead(deps.store, {
       endpoint,
-      matter: "rows",
+      dataKind: "rows",
       read: async (checkpoint) => {
         const window = resolveWindow(params, checkpoint.time);
         const page = { checkpoint, window, filter, pool, offset, limit, signal };

@@ -10,7 +10,7 @@ export function tokensHandler({ store }: ServeDeps): Handler<typeof endpoint> {
   return ({ filter, limit, offset: skip }, { signal }) =>
     answerAtHead(store, {
       endpoint,
-      matter: "documents",
+      dataKind: "documents",
       read: async () => {
         const found = await findTokens(store, { filter, skip, limit, pacer: new Pacer(signal) });
         return found.map(({ mint, symbol, name, decimals }) =>

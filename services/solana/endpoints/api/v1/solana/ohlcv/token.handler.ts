@@ -12,7 +12,7 @@ export function ohlcvTokenHandler({ store }: ServeDeps): Handler<typeof endpoint
     const { token_address: mint, interval } = params;
     return answerAtHead(store, {
       endpoint,
-      matter: "documents",
+      dataKind: "documents",
       read: async (checkpoint) => {
         const found = await readCandles(store, {
           mint,

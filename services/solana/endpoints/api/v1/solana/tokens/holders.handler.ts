@@ -15,7 +15,7 @@ export function tokenHoldersHandler({ store }: ServeDeps): Handler<typeof endpoi
   return ({ token_address: mint, limit, offset: skip }) =>
     answerAtHead(store, {
       endpoint,
-      matter: "documents",
+      dataKind: "documents",
       read: async ({ time }) => {
         const token = await store.get(tokens, { mint });
         if (token === undefined) return [];

@@ -16,7 +16,7 @@ export function tokenSecurityHandler({ store }: ServeDeps): Handler<typeof endpo
   return ({ token_address: mint }) =>
     answerAtHead(store, {
       endpoint,
-      matter: "documents",
+      dataKind: "documents",
       read: async (checkpoint) => {
         const token = await store.get(tokens, { mint });
         if (token === undefined) return [];
