@@ -15,7 +15,7 @@ const ROOMS = "^(gateway|services|proto|deploy|bench)/";
  * root's app.ts, service.ts, admin.ts and main.ts compose the others.
  */
 const GATEWAY_ORDER = [
-  "(config|catalogue|bounded-map|lazy-store)\\.ts$",
+  "(config|catalogue|lazy-store)\\.ts$",
   "request/",
   "auth/usage/",
   "auth/limits/",

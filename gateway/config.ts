@@ -31,9 +31,9 @@ export interface GatewayConfig {
   readonly trustedProxies: readonly string[];
   /** Processes that answer behind the port; absent = this one. */
   readonly workers?: number | undefined;
-  /** Memory for kept answers of all of them; 0 or absent = every request asks its service. */
+  /** Memory for cached responses of all workers; 0 or absent = no cache. */
   readonly cacheBytes?: number | undefined;
-  /** The pay-per-request host; absent = there is none. */
+  /** The pay-per-request host; absent = no payments. */
   readonly payment?: PaymentConfig | undefined;
   /** Absent = nothing is traced. */
   readonly tracing?: TracingConfig | undefined;
@@ -203,7 +203,7 @@ function checkWorkers(
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Undefined where nobody is to be paid. */
+/** Undefined without an address to pay to. */
 function readPaymentConfig(env: Environment): PaymentConfig | undefined {
   const settings = readSettings(env, [
     "BIND_HOST",
@@ -245,7 +245,7 @@ function readPaymentConfig(env: Environment): PaymentConfig | undefined {
   };
 }
 
-/** Addresses to bind to that are nobody's own. */
+/** Bind addresses that stand for every interface. */
 const ANY_ADDRESS = new Set(["0.0.0.0", "::"]);
 
 /** Nothing in it needs escaping where documents show it, and no slash stands at its end. */

@@ -6,9 +6,8 @@ export interface LazyStore<T> {
 }
 
 /**
- * A store that may be away when the gateway starts: it is opened at the first question that finds it. Otherwise a
- * database restart at the wrong moment would take the gateway down with it. A question that comes after the end opens
- * nothing: nobody would close it.
+ * A store that may be down when the gateway starts: it is opened by the first call that reaches it. Otherwise a database
+ * restart at the wrong moment would take the gateway down with it. A call after `close` opens nothing: it would stay open.
  */
 export function openLazily<T extends { close(): Promise<void> }>(open: () => Promise<T>): LazyStore<T> {
   let opening: Promise<T> | undefined;

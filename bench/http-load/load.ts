@@ -30,8 +30,8 @@ interface Line {
 
 interface Connection {
   readonly socket: Socket;
-  /** Who hears what it receives, in memory that the next read writes over. */
-  readonly reading: { hear: (chunk: Buffer) => void };
+  /** Receives chunks, in memory that the next read overwrites. */
+  readonly reading: { onChunk: (chunk: Buffer) => void };
 }
 
 const READ_BYTES = 65_536;
@@ -42,10 +42,10 @@ const READ_BYTES = 65_536;
  */
 function openConnection(port: number): Promise<Connection> {
   return new Promise((resolve, reject) => {
-    const reading: Connection["reading"] = { hear: () => {} };
+    const reading: Connection["reading"] = { onChunk: () => {} };
     const buffer = Buffer.allocUnsafe(READ_BYTES);
     const callback = (length: number): boolean => {
-      reading.hear(buffer.subarray(0, length));
+      reading.onChunk(buffer.subarray(0, length));
       return true;
     };
     const to = { port, host: "127.0.0.1", noDelay: true, onread: { buffer, callback } };
@@ -76,7 +76,7 @@ export class Load {
       socket.once("close", () => {
         if (!this.#isClosed) throw new Error(`Port ${target.port} closed a connection`);
       });
-      reading.hear = (chunk) => {
+      reading.onChunk = (chunk) => {
         const ended = line.scanner.read(chunk);
         if (ended > 0) this.#onEnded(line, ended);
       };

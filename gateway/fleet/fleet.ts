@@ -8,10 +8,10 @@ import { LocalBuckets } from "../auth/limits/local-buckets.ts";
 import { takeForWorkers } from "../auth/limits/shared-buckets.ts";
 import type { GatewayConfig } from "../config.ts";
 import { systemClock } from "../request/clock.ts";
-import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
+import { isKind, type ToParent, type ToWorker } from "./messages.ts";
 import { isPiped, relayLines } from "./relay.ts";
 
-/** Between a worker's end and its successor's start: doubled up to the longest while they end young. */
+/** Between a worker's end and its successor's start: doubled up to `longest` while they end soon. */
 const RESTART_MS = { first: 500, longest: 30_000, stableAfter: 60_000 };
 /** On top of what a worker gives its requests to finish. */
 const STOP_GRACE_MS = 15_000;
@@ -33,7 +33,7 @@ class Fleet implements Stoppable {
   readonly #log: Log;
   readonly #buckets = new LocalBuckets(systemClock);
   readonly #registry = new prometheus.AggregatorRegistry();
-  /** Workers that ended young, one after the other. */
+  /** Workers in a row that ended soon after their start. */
   #failures = 0;
   /** Of workers that will be started anew. */
   readonly #restarts = new Set<NodeJS.Timeout>();
@@ -43,10 +43,10 @@ class Fleet implements Stoppable {
   constructor(config: GatewayConfig) {
     this.#config = config;
     this.#log = createLog({ name: "gateway", level: config.logLevel });
-    // A file takes a write whole, whoever else writes; a pipe that is full mixes what comes.
+    // A file keeps each write whole; a full pipe mixes the writes of several processes.
     cluster.setupPrimary({ stdio: ["pipe", isPiped(1) ? "pipe" : "inherit", "inherit", "ipc"] });
     cluster.on("message", (worker, message) => {
-      if (isKind(message, ["buckets", "usage"])) this.#hear(worker, message as ToFleet);
+      if (isKind(message, ["buckets", "usage"])) this.#onMessage(worker, message as ToParent);
     });
   }
 
@@ -72,7 +72,7 @@ class Fleet implements Stoppable {
   }
 
   #fork(): Worker {
-    // Its standard input ends when this process asks it to stop, or is gone.
+    // Its standard input ends when this process stops it, or dies.
     const worker = cluster.fork({ [SUPERVISED]: "1" });
     const startedMs = performance.now();
     worker.process.stdin?.on("error", () => {});
@@ -114,14 +114,14 @@ class Fleet implements Stoppable {
     clearTimeout(kill);
   }
 
-  #hear(worker: Worker, message: ToFleet): void {
+  #onMessage(worker: Worker, message: ToParent): void {
     switch (message.kind) {
       case "usage":
         this.#buckets.raiseUsage(message.usage);
         break;
       case "buckets": {
         const { id, requests } = message;
-        tell(worker, { kind: "buckets", id, responses: takeForWorkers(this.#buckets, requests) });
+        send(worker, { kind: "buckets", id, responses: takeForWorkers(this.#buckets, requests) });
       }
     }
   }
@@ -147,7 +147,7 @@ function untilListening(worker: Worker): Promise<void> {
   });
 }
 
-function tell(worker: Worker, message: ToWorker): void {
-  // Nobody waits for an answer in a worker that has gone.
+function send(worker: Worker, message: ToWorker): void {
+  // A worker that has died waits for no response.
   if (worker.isConnected()) worker.send(message, () => {});
 }

@@ -1,13 +1,13 @@
 import type { BucketRequest, BucketResponse, DailyUsage } from "../auth/limits/shared-buckets.ts";
 
-/** What a worker tells the process that started it. */
-export type ToFleet =
+/** Messages of a worker to its parent. */
+export type ToParent =
   /** It listens. */
   | { readonly kind: "ready" }
   | { readonly kind: "buckets"; readonly id: number; readonly requests: readonly BucketRequest[] }
   | { readonly kind: "usage"; readonly usage: DailyUsage };
 
-/** What a worker is told. */
+/** Messages of the parent to a worker. */
 export interface ToWorker {
   readonly kind: "buckets";
   readonly id: number;

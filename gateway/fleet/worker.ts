@@ -3,16 +3,16 @@ import { createMetrics, type Metrics } from "../../services/shared/metrics/metri
 import type { BucketRequest, BucketResponse, SharedBuckets } from "../auth/limits/shared-buckets.ts";
 import type { GatewayConfig } from "../config.ts";
 import type { GatewayParts, RunningGateway } from "../service.ts";
-import { isKind, type ToFleet, type ToWorker } from "./messages.ts";
+import { isKind, type ToParent, type ToWorker } from "./messages.ts";
 
-/** What one of several gateway processes on a port has from the process that started it. */
-export interface FleetLine {
+/** What a worker shares with its parent. */
+export interface ParentChannel {
   /** The limits of all workers together. */
   readonly sharedBuckets: SharedBuckets;
-  /** Answers the parent's questions for these, which it puts together with those of the others. */
+  /** Sends these to the parent on request, which merges them with those of the other workers. */
   shareMetrics(metrics: Metrics): void;
-  /** Says that this worker listens. */
-  tellReady(): void;
+  /** Reports that this worker listens. */
+  reportReady(): void;
 }
 
 /** The part of `process` that it needs: a channel to the parent. */
@@ -21,7 +21,7 @@ export interface Channel {
   on(event: "message", listener: (message: unknown) => void): unknown;
 }
 
-export function openFleetLine(channel: Channel = process): FleetLine {
+export function openParentChannel(channel: Channel = process): ParentChannel {
   const waiting = new Map<number, (responses: readonly BucketResponse[]) => void>();
   let lastId = 0;
   channel.on("message", (message) => {
@@ -31,41 +31,41 @@ export function openFleetLine(channel: Channel = process): FleetLine {
     waiting.delete(id);
     resolve?.(responses);
   });
-  const tell = (message: ToFleet): void => void channel.send?.(message);
+  const send = (message: ToParent): void => void channel.send?.(message);
   const take = (requests: readonly BucketRequest[]): Promise<readonly BucketResponse[]> =>
     new Promise((resolve) => {
       lastId += 1;
       waiting.set(lastId, resolve);
-      tell({ kind: "buckets", id: lastId, requests });
+      send({ kind: "buckets", id: lastId, requests });
     });
 
   return {
     sharedBuckets: {
       // No deadline: this process ends with its parent, and a busy parent will respond.
       take,
-      raiseUsage: (usage) => tell({ kind: "usage", usage }),
+      raiseUsage: (usage) => send({ kind: "usage", usage }),
     },
     shareMetrics(metrics) {
       prometheus.AggregatorRegistry.setRegistries(metrics.registry);
-      // It is what answers the questions.
+      // It responds to the parent's requests.
       new prometheus.AggregatorRegistry();
     },
-    tellReady: () => tell({ kind: "ready" }),
+    reportReady: () => send({ kind: "ready" }),
   };
 }
 
-/** One of several processes of a gateway: as the gateway by itself, but for what all of them share. */
+/** Runs one of several processes of a gateway. */
 export async function startWorker(
   config: GatewayConfig,
   startGateway: (config: GatewayConfig, parts: GatewayParts) => Promise<RunningGateway>,
 ): Promise<RunningGateway> {
-  const line = openFleetLine();
+  const parent = openParentChannel();
   const { workers = 1, cacheBytes } = config;
   // The parent serves the metrics of all on the one port for them.
   const share = { ...config, cacheBytes: cacheBytes && Math.floor(cacheBytes / workers), admin: undefined };
   const metrics = createMetrics({ name: "gateway" });
-  line.shareMetrics(metrics);
-  const running = await startGateway(share, { metrics, sharedBuckets: line.sharedBuckets });
-  line.tellReady();
+  parent.shareMetrics(metrics);
+  const running = await startGateway(share, { metrics, sharedBuckets: parent.sharedBuckets });
+  parent.reportReady();
   return running;
 }

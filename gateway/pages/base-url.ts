@@ -1,12 +1,12 @@
 import type { Request } from "express";
 
-/** Names that every machine calls itself by: who asks by one sits at this machine, or has brought its port there. */
+/** Names of the local machine: a client that uses one runs here, or has forwarded the port there. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
  * The base address to show in a document: the configured one, else the one the request came in at. The header Host is
- * whatever a client writes there, and through a cache one client's document is another's: it is taken only where it is a
- * name of this machine itself, or tells what the connection does. Empty where nobody knows.
+ * whatever a client writes there, and through a cache one client's document is another's: it is used only where it is a
+ * name of this machine itself, or matches the connection. Empty where the address is unknown.
  */
 export function baseUrlOf(req: Pick<Request, "headers" | "socket">, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl;

@@ -25,7 +25,7 @@ const WHEN: Readonly<Record<keyof typeof HTTP_STATUS, string>> = {
   unauthorized: "No key, or one that is malformed, unknown, expired or revoked.",
   payment_required: "On the pay-per-request address: no valid payment came with the request.",
   forbidden: "The key is suspended or has no scope for this family of endpoints.",
-  not_found: "An unknown path or method, or a pool or vault nobody has heard of.",
+  not_found: "An unknown path or method, or an unknown pool or vault.",
   request_timeout: "The answer was not there within the deadline.",
   rate_limited:
     "Too many requests with this key, or from this address too many that had to be refused; Retry-After says when to come back.",
@@ -44,7 +44,7 @@ export interface DocsSource {
   readonly examples?: Examples;
 }
 
-/** A table of rows, as an image that is part of the page: a browser without one asks for /favicon.ico. */
+/** A table of rows, as an image inside the page: without one a browser requests /favicon.ico. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0a5bd3"/><path d="M3 5h10M3 8h10M3 11h10" stroke="#fff"/></svg>',
 )}`;
@@ -126,14 +126,14 @@ curl -H "X-API-KEY: $KEY" "${baseUrl}/evm/chains"</pre>
 <h3>Tables</h3>
 <p>A successful answer is a table: <code>columns</code> with name and type, <code>data</code> with one array of cells a row in the order of the columns, and <code>rows</code>, their number. EVM endpoints answer an array that holds one table, Solana endpoints the table itself.</p>
 <p>A cell of type <code>Nullable(…)</code> is null where its value is not known: a number in USD is never 0 for want of a price. Whole numbers above 2<sup>53</sup> are decimal strings; <code>DateTime</code> is ISO 8601 in UTC. Ratios are fractions (0.0424 is 4.24 %) unless their unit says percent.</p>
-<p>Headers describe the data: <code>X-Data-Block</code> and <code>X-Data-As-Of</code> name the block an answer stands on, <code>X-Data-From-Block</code> the first indexed one; <code>X-Data-Stale</code> says what is older than that block allows (<code>prices; age=123</code>, in seconds). An answer's <code>ETag</code> sent back as <code>If-None-Match</code> gets 304 while nothing has changed. Parameters an endpoint does not know are ignored and named in <code>X-Ignored-Parameters</code>.</p>
+<p>Headers describe the data: <code>X-Data-Block</code> and <code>X-Data-As-Of</code> name the block of a response, <code>X-Data-From-Block</code> the first indexed one; <code>X-Data-Stale</code> names data that is older than that block allows (<code>prices; age=123</code>, in seconds). A response's <code>ETag</code> sent back as <code>If-None-Match</code> gets 304 while nothing has changed. Parameters an endpoint does not know are ignored and named in <code>X-Ignored-Parameters</code>.</p>
 </section>
 <section id="limits">
 <h3>Limits and usage</h3>
 <p>A key may ask at a rate (requests a second in the long run), in bursts (requests at once) and, where it has a quota, so often a UTC day. Every answer to a key with limits says what they are and what is left:</p>
 <pre>RateLimit-Policy: "burst";q=200;w=2, "daily";q=5000;w=86400
 RateLimit: "burst";r=199;t=1, "daily";r=4999;t=3600</pre>
-<p>There <code>q</code> requests are allowed in <code>w</code> seconds, <code>r</code> could be asked now, and no more than these within <code>t</code> seconds. A request too many gets 429; <code>Retry-After</code> is the true wait in seconds. Requests that must be refused for want of a key or a path are limited by the client's address.</p>
+<p>There <code>q</code> requests are allowed in <code>w</code> seconds, <code>r</code> are left now, and no more than these within <code>t</code> seconds. A request too many gets 429; <code>Retry-After</code> is the true wait in seconds. Requests without a valid key or path are limited by the client's address.</p>
 <p><code>GET /usage</code> with your key answers its <code>limits</code> (null where it has none), what is <code>remaining</code> of the burst and of the day, when the day ends, and its <code>usage</code> of the last 31 UTC days, the latest first: <code>requests</code> that were let pass and <code>limited</code> ones, by endpoint. Requests through other gateways show within some seconds. Asking counts against the rate, not against the quota.</p>
 <pre>curl -H "X-API-KEY: $KEY" "${baseUrl}/usage"</pre>
 </section>
@@ -156,7 +156,7 @@ function payment(catalogue: readonly Endpoint[], payUrl: string): Html {
   );
   return html`<section id="payment">
 <h3>Payment in place of a key</h3>
-<p>These are also sold without a key at <code>${payUrl}</code>, request by request, by x402 version 2: a request without payment gets 402 with the terms (header <code>PAYMENT-REQUIRED</code> and body), the same request with the signed payment (header <code>PAYMENT-SIGNATURE</code>) gets the table and a receipt (header <code>PAYMENT-RESPONSE</code>). Errors are not charged. Whoever has paid and got no answer sends the request again, with the same payment or a new one, and is not charged again.</p>
+<p>These are also sold without a key at <code>${payUrl}</code>, request by request, by x402 version 2: a request without payment gets 402 with the terms (header <code>PAYMENT-REQUIRED</code> and body), the same request with the signed payment (header <code>PAYMENT-SIGNATURE</code>) gets the table and a receipt (header <code>PAYMENT-RESPONSE</code>). Errors are not charged. A client that has paid and got no response sends the request again, with the same payment or a new one, and is not charged again.</p>
 ${table(
   ["Endpoint", "Price"],
   sold.map(

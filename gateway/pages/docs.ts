@@ -18,7 +18,7 @@ const POLICY = [
 
 /** Put where the base address goes, so that the page is made once for its examples. */
 const BASE_URL_MARK = "{base_url}";
-/** Shown where nobody knows it: a variable of the reader's shell, as the key is. */
+/** Shown where it is unknown: a variable of the reader's shell, as the key is. */
 const UNKNOWN_BASE_URL = "$BASE_URL";
 
 /** GET /docs: the documentation of every endpoint. */

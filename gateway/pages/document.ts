@@ -52,7 +52,7 @@ export function createDocument(options: DocumentOptions): Page {
   return async (req, res) => {
     const answer = answerFor(baseUrlOf(req));
     const etag = answer.etag as string;
-    // The document names the host it was asked at: no shared cache may give it to others.
+    // The document names the host of its request: no shared cache may serve it to others.
     res.setHeader("Cache-Control", `private, max-age=${KEPT_SECONDS}`);
     res.setHeader("ETag", etag);
     res.setHeader("Vary", "Accept-Encoding");

@@ -15,7 +15,7 @@ export const docsRedirect: Page = (_req, res) => {
   sendText(res, { status: 308, type: "text/plain; charset=utf-8", text: "See /docs\n" });
 };
 
-/** GET /: browsers are sent to the documentation, programs are told where everything is. */
+/** GET /: redirects browsers to the documentation, returns its addresses to programs. */
 export const homePage: Page = (req, res) => {
   res.setHeader("Vary", "Accept");
   if (!(req.headers.accept ?? "").includes("text/html")) {

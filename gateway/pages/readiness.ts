@@ -36,7 +36,7 @@ export async function readinessOf(
     Object.entries(services).map(([family, { hasData, serving, replicas, chains }]) => {
       const ready = serving > 0 && (excludesData || hasData);
       const reason = isRefused(family) ? { reason: "service_token_refused" } : {};
-      // Nobody knows what a service that is away could answer by now.
+      // What a service that is down could serve by now is unknown.
       const shownChains =
         serving > 0 && chains !== undefined && chains.length > 0 ? { chains: showChains(chains) } : {};
       return [family, { ready, serving, replicas, ...reason, ...shownChains }];
@@ -51,14 +51,14 @@ function describeServices(groups: ReadinessSources["groups"], chainsOf: ChainsBy
     [...groups].map(([family, { members }]) => {
       const serving = members.filter((member) => member.state === "serving").length;
       const chains = chainsOf.get(family);
-      // A service that serves and whose status is not to be had: nobody knows whether it has data.
+      // A service that serves but whose status cannot be read: whether it has data is unknown.
       const hasData = chains?.every(canAnswer) ?? false;
       return [family, { serving, replicas: members.map((member) => member.state), chains, hasData }];
     }),
   );
 }
 
-/** What was read once is served whatever the ingest does; a chain that nobody configured is not waited for. */
+/** What was indexed once is served whatever the ingest does; a chain without a source is not waited for. */
 function canAnswer({ indexedBlock, state }: ChainStatus): boolean {
   return indexedBlock !== null || state === "no_source" || state === "unknown";
 }

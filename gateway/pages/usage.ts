@@ -22,7 +22,7 @@ export interface UsagePageDeps {
   readonly clock: Clock;
 }
 
-/** Days that the page tells of, today being the last. */
+/** Days on the page, today being the last. */
 export const USAGE_DAYS = 31;
 
 /**

@@ -32,7 +32,7 @@ export function createCors(of: {
   readonly methods: readonly string[];
   /** Headers that a request may bear. */
   readonly allowed: readonly string[];
-  /** Headers of an answer that a page may read, beside those that every answer of ours may have. */
+  /** Headers of a response that a page may read, besides those of every response. */
   readonly exposed?: readonly string[];
 }): Cors {
   const exposed = [...EXPOSED_HEADERS, ...(of.exposed ?? [])].join(", ");

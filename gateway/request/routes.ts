@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 
-/** A page of the gateway's own: answered here; one that needs a key asks for it itself. */
+/** A page of the gateway's own; one that needs a key checks it itself. */
 export type Page = (req: Request, res: Response) => void | Promise<void>;
 
 export type Route =

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RequestHandler, Response } from "express";
+import type { Response } from "express";
 import helmet from "helmet";
 
 /**
@@ -17,7 +17,7 @@ const FOR_PAGES = {
 
 /**
  * A table is no document: nothing in it is run, linked or navigated from. What is left says that it must not be taken
- * for one, nor framed (frame-ancestors), and that the host is asked over TLS. Each header costs every answer.
+ * for one, nor framed (frame-ancestors), and that the host is reached over TLS. Each header costs every response.
  */
 const FOR_TABLES = {
   ...FOR_PAGES,
@@ -32,7 +32,7 @@ const FOR_TABLES = {
   xXssProtection: false,
 };
 
-/** Helmet's headers are the same for every answer, so it is asked once and not for each. */
+/** Helmet's headers are the same for every response, so it runs once. */
 function headersOf(protect: ReturnType<typeof helmet>): readonly (readonly [name: string, value: string])[] {
   const headers: [string, string][] = [];
   const recorder = {
@@ -53,12 +53,4 @@ export const tableSecurityHeaders: readonly string[] = headersOf(helmet(FOR_TABL
 /** Sets the headers of a page or an error. */
 export function setSecurityHeaders(res: Response): void {
   for (const [name, value] of pageHeaders) res.setHeader(name, value);
-}
-
-/** The same for every answer of an app. */
-export function securityHeaders(): RequestHandler {
-  return (_req, res, next) => {
-    setSecurityHeaders(res);
-    next();
-  };
 }

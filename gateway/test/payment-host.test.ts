@@ -23,8 +23,8 @@ const TARGET = `${PAID_PATH}?${PAID_QUERY}`;
 describeWithChain("gateway: the pay-per-request host", () => {
   let world: PaymentEnvironment;
   let gateways: PayGateway[] = [];
-  const start = async (of: Parameters<typeof startPayGateway>[1]) => {
-    const gateway = await startPayGateway(world, of);
+  const start = async (options: Parameters<typeof startPayGateway>[1]) => {
+    const gateway = await startPayGateway(world, options);
     gateways.push(gateway);
     return gateway;
   };

@@ -30,12 +30,12 @@ describe("curators", () => {
     }
     return expect.fail("the file was taken");
   };
-  const entry = (of: object = {}) => ({
+  const entry = (fields: object = {}) => ({
     name: "Someone",
     verified: true,
     source: "https://example.com/curators",
     addresses: { "8453": [ADDRESS] },
-    ...of,
+    ...fields,
   });
 
   it("knows built-in curators, each address written with its checksum", () => {

@@ -10,7 +10,7 @@ export interface BucketRequest extends TakeRequest {
 export interface BucketResponse {
   /** How many of the requested `count` may pass. */
   readonly granted: number;
-  /** The bucket afterwards; `atUs` is Unix time by the clock of whoever stores it. */
+  /** The bucket afterwards; `atUs` is Unix time by the clock of the process that stores it. */
   readonly bucket: Bucket;
 }
 

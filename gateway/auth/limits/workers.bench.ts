@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { Figure } from "../../../services/shared/testkit/bench-record.ts";
-import { openFleetLine } from "../../fleet/worker.ts";
+import { openParentChannel } from "../../fleet/worker.ts";
 import { systemClock } from "../../request/clock.ts";
 import { createBatchingLimiter } from "./batching-limiter.ts";
 import { LocalBuckets } from "./local-buckets.ts";
@@ -42,7 +42,7 @@ export async function measureWorkers(): Promise<Figure[]> {
 }
 
 async function runWorker(concurrency: number): Promise<void> {
-  const { sharedBuckets } = openFleetLine();
+  const { sharedBuckets } = openParentChannel();
   const rule = createRule({ ratePerSecond: 1_000_000, burst: 1_000_000, dailyQuota: 1_000_000_000 });
   const limiter = createBatchingLimiter({ shared: sharedBuckets, buckets: new LocalBuckets(systemClock) });
   const run = async (requests: number): Promise<void> => {

@@ -13,7 +13,7 @@ interface ReplayDeps {
   readonly settlement: Settlement;
   readonly paidDelivery: PaidDelivery;
   readonly metrics: PaymentMetrics;
-  /** Waits for a lock as long as the request may; throws stillPending. */
+  /** Waits for a lock within the request's deadline; throws settlementPending. */
   readonly acquireInTime: (request: PaidRequest, name: string) => Promise<Lock>;
 }
 

@@ -25,8 +25,8 @@ function promises(locks: () => Locks, others: () => Locks): void {
 
   it("goes to everybody who waits, one after the other, and never to two", async () => {
     let held = 0;
-    const work = async (of: Locks) => {
-      const lock = (await of.acquire("queue", PATIENT)) as Lock;
+    const work = async (locks: Locks) => {
+      const lock = (await locks.acquire("queue", PATIENT)) as Lock;
       held += 1;
       expect(held).to.equal(1);
       await new Promise((resolve) => setTimeout(resolve, 1));

@@ -38,7 +38,7 @@ export const STATES_PER_CALL = 100;
 /** Above what checks of passkeys need; a check that never ends is over in milliseconds. */
 const SIGNATURE_CHECK_GAS = 500_000;
 
-/** The block is asked for first: what the call says then holds at its time at the latest. */
+/** Reads the block first: the result of the call is then at least as new as its time. */
 export function authorizationStateRequest(authorization: AuthorizationId): RpcRequest<AuthorizationState> {
   return callAtLatestRequest(callOf(authorization), (result, time) => {
     const word = parseHash(result);

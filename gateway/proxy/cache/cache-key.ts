@@ -2,10 +2,10 @@ const CODED = /[%+]/;
 
 /**
  * What two requests for the same answer have in common: path, and parameters whatever their order and spelling in
- * percent-encoding. Nothing of the client: answers do not depend on who asks. Undefined for a query that cannot be
+ * percent-encoding. Nothing of the client: responses do not depend on it. Undefined for a query that cannot be
  * decoded, which only its service can judge.
  *
- * Parameters that nobody knows count, too: the answer names them in a header.
+ * Unknown parameters count too: the response names them in a header.
  */
 export function cacheKeyOf(path: string, query: string): string | undefined {
   if (query === "") return path;

@@ -3,17 +3,17 @@ import type { Clock } from "../../request/clock.ts";
 export type BreakerState = "closed" | "open" | "half-open";
 
 /**
- * Keeps requests from a replica that fails them, whatever its health says: opens after so many failures in a row,
- * lets one request through after a while, and closes when that one succeeds. Each further failure doubles the while.
+ * Keeps requests from a replica that fails them, whatever its health check returns: opens after `failuresToOpen` in a row,
+ * lets one request through after a pause, and closes when that one succeeds. Each further failure doubles the pause.
  */
 export interface Breaker {
   readonly state: BreakerState;
   /** Whether a request may be sent now. */
   allows(): boolean;
-  /** Told when a request is sent, and then how it went; `unknown` when nobody waited for its end. */
+  /** To be called when a request is sent, and with how it ended; `unknown` when it was cancelled. */
   begin(): void;
   end(outcome: "success" | "failure" | "unknown"): void;
-  /** Forgets what it knows and lets one request through first: the replica was gone, and is back. */
+  /** Resets it and lets one request through first: the replica was unreachable and is back. */
   halfOpen(): void;
 }
 
@@ -62,7 +62,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
   function fail(): void {
     failures += 1;
     if (openUntilMs === undefined && failures < failuresToOpen) return;
-    // Requests that were under way when it opened say nothing new.
+    // Requests that were in flight when it opened add nothing.
     if (openUntilMs !== undefined && !isProbing) return;
     if (openUntilMs !== undefined) pauseMs = Math.min(maxPauseMs, pauseMs * 2);
     openUntilMs = clock.monotonicMs() + pauseMs;

@@ -1,6 +1,6 @@
 import type { Upstream, UpstreamGroup } from "./upstream.ts";
 
-/** Asks one replica whether it serves; a rejection says why it cannot be reached. */
+/** Checks whether one replica serves; rejects with why it cannot be reached. */
 export interface HealthProbe {
   check(): Promise<"serving" | "not_serving">;
   close(): void;
@@ -15,19 +15,18 @@ export interface PolledUpstream {
 export interface HealthPollOptions {
   readonly polled: readonly PolledUpstream[];
   readonly intervalMs?: number;
-  /** Until a replica is asked again that serves and was missed: whether it is gone should be known soon. */
+  /** Until the next probe of a serving replica whose last probe failed: an outage should be known soon. */
   readonly retryMs?: number;
 }
 
 export interface HealthPoll {
-  /** Resolves when every replica has been asked once; polling goes on until stop. */
+  /** Resolves when every replica has been probed once; polling continues until stop. */
   start(): Promise<void>;
   stop(): void;
 }
 
 /**
- * Keeps the state of replicas true to what each replica last said of itself, or whether it can be reached. Each replica is asked on its own clock,
- * so that a slow one delays no other.
+ * Keeps the state of replicas up to date. Each replica is probed on its own timer, so that a slow one delays no other.
  */
 export function createHealthPoll({
   polled,
@@ -37,7 +36,7 @@ export function createHealthPoll({
   const timers = new Map<Upstream, NodeJS.Timeout>();
   let isStopped = false;
 
-  const ask = async ({ group, upstream, probe }: PolledUpstream): Promise<void> => {
+  const poll = async ({ group, upstream, probe }: PolledUpstream): Promise<void> => {
     try {
       const state = await probe.check();
       if (!isStopped) group.report(upstream, state);
@@ -47,7 +46,7 @@ export function createHealthPoll({
   };
 
   const repeat = async (member: PolledUpstream): Promise<void> => {
-    await ask(member);
+    await poll(member);
     if (isStopped) return;
     const { state, failures } = member.upstream;
     const isMissed = state === "serving" && failures > 0;

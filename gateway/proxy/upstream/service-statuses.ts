@@ -4,16 +4,16 @@ import type { ChainStatus, StatusSource } from "../../../services/shared/grpc/ty
 import type { UpstreamAddress } from "../../config.ts";
 
 const DEADLINE_MS = 1_000;
-/** What was last said still counts for this long after a service has stopped answering: its health says the rest. */
+/** The last status still counts for this long after a service has stopped responding; its health is polled anyway. */
 const REMEMBERED_MS = 10_000;
-/** However often /readyz is asked for, services are not asked more often than this. */
-const KEPT_MS = 500;
+/** However often /readyz is requested, services are queried no more often than this. */
+const CACHED_MS = 500;
 
-/** What services say of their chains, by family; undefined of a service whose status cannot be read. */
+/** Status of the chains by family; undefined for a service whose status cannot be read. */
 export type ChainsByFamily = ReadonlyMap<Family, readonly ChainStatus[] | undefined>;
 
 export interface ServiceStatuses {
-  /** Asks every service at once. Never rejects. */
+  /** Queries all services at once. Never rejects. */
   read(): Promise<ChainsByFamily>;
   close(): void;
 }
@@ -24,8 +24,8 @@ interface Clients {
 }
 
 /**
- * Asks services for their status when somebody wants to know, and not otherwise: health is another matter, and polled.
- * Replicas share a store and say the same, so that one that answers speaks for all.
+ * Queries services for their status on request only; health is polled elsewhere. Replicas share a store, so that the
+ * response of one is that of all.
  */
 export function createServiceStatuses(
   addresses: Readonly<Partial<Record<Family, readonly UpstreamAddress[]>>>,
@@ -57,7 +57,7 @@ export function createServiceStatuses(
 
   return {
     read() {
-      if (kept === undefined || now() - kept.atMs > KEPT_MS) kept = { atMs: now(), chains: readAll() };
+      if (kept === undefined || now() - kept.atMs > CACHED_MS) kept = { atMs: now(), chains: readAll() };
       return kept.chains;
     },
     close() {

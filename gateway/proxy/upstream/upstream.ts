@@ -4,8 +4,8 @@ import { type Clock, systemClock } from "../../request/clock.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 
 /**
- * What is known of a replica: what it last said of itself, `unreachable` when it could not be reached several times in a
- * row, `unknown` before the first probe.
+ * What a replica last reported, `unreachable` when it could not be reached several times in a row, `unknown` before the
+ * first probe.
  */
 export type UpstreamState = PeerState;
 
@@ -13,12 +13,12 @@ export type UpstreamState = PeerState;
  * Failures in a row, of probes and of connections for requests, after which a replica counts as unreachable. HAProxy and
  * Envoy count to three, too: one late answer of a busy machine is no outage.
  */
-const FAILURES_TO_LEAVE = 3;
+const FAILURES_TO_UNREACHABLE = 3;
 /**
  * Requests at once that are sent to a replica that is taken out, where no other is left: enough to find out, and few
  * enough that one which never answers holds up no more than these. One that is not yet known has done nothing wrong.
  */
-const TRIED_AT_ONCE = 16;
+const MAX_TRIAL_REQUESTS = 16;
 
 /** One replica of a service as the gateway sees it. */
 export interface Upstream {
@@ -34,7 +34,7 @@ export interface Upstream {
   readonly breaker: Breaker;
 }
 
-/** Told of every change of state; `error` is why a replica could not be reached. */
+/** Called with every change of state; `error` is why a replica could not be reached. */
 export type OnStateChange = (
   upstream: Upstream,
   change: { readonly before: UpstreamState; readonly error?: unknown },
@@ -46,14 +46,14 @@ export interface UpstreamGroup {
   readonly members: readonly Upstream[];
   /**
    * The serving replica with the fewest requests in flight whose breaker lets one through, other than `except`; ties take
-   * turns. Where there is none, the least bad one is tried, unless it says itself that it does not serve.
+   * turns. Without one, the least bad replica is tried, unless it reports itself that it does not serve.
    */
   choose(except?: Upstream): Upstream | undefined;
-  /** Notes what a replica says of itself; obeyed at once. */
+  /** Records what a replica reports; effective at once. */
   report(upstream: Upstream, state: "serving" | "not_serving"): void;
-  /** Notes that a probe, or the connection for a request, did not reach it. */
+  /** Records that a probe, or the connection for a request, did not reach it. */
   reportFailure(upstream: Upstream, error: unknown): void;
-  /** Notes that a request was answered: it is there, whatever probes say. */
+  /** Records a response to a request: the replica is reachable, whatever probes say. */
   reportResponse(upstream: Upstream): void;
 }
 
@@ -81,7 +81,7 @@ export function createUpstreamGroup(options: UpstreamGroupOptions): UpstreamGrou
     const before = upstream.state;
     if (before === state) return;
     upstream.state = state;
-    // What came back after it was gone is another process: its failures are its own, and so is its way back.
+    // After an outage it is another process, without the failures of the old one.
     if (before === "unreachable") upstream.breaker.halfOpen();
     onChange?.(upstream, { before, error });
   };
@@ -91,7 +91,7 @@ export function createUpstreamGroup(options: UpstreamGroupOptions): UpstreamGrou
     let best: Upstream | undefined;
     for (const member of members) {
       if (member === except || member.state === "not_serving") continue;
-      if (member.state !== "unknown" && member.inFlight >= TRIED_AT_ONCE) continue;
+      if (member.state !== "unknown" && member.inFlight >= MAX_TRIAL_REQUESTS) continue;
       if (best === undefined || badness(member) < badness(best)) best = member;
     }
     return best;
@@ -117,7 +117,7 @@ export function createUpstreamGroup(options: UpstreamGroupOptions): UpstreamGrou
     },
     reportFailure(upstream, error) {
       upstream.failures += 1;
-      const isOut = upstream.state === "unknown" || upstream.failures >= FAILURES_TO_LEAVE;
+      const isOut = upstream.state === "unknown" || upstream.failures >= FAILURES_TO_UNREACHABLE;
       if (isOut) change(upstream, "unreachable", error);
     },
     reportResponse(upstream) {

@@ -12,7 +12,7 @@ type ResponseOverride = (
   body: unknown,
 ) => Promise<ProxyResponse | "never">;
 
-/** A facilitator with moods, in front of a real one. */
+/** A proxy in front of a real facilitator that can delay, replace or drop its responses. */
 export interface FacilitatorProxy {
   readonly url: string;
   /** Requests by path. */

@@ -14,13 +14,13 @@ import { until } from "../until.ts";
 import { type FacilitatorProxy, startFacilitatorProxy } from "./facilitator-proxy.ts";
 import { createPayer, type Payer } from "./payer.ts";
 
-/** USDC's chain, the built-in facilitator, something with moods in front of it, and who is paid. */
+/** USDC's chain, the built-in facilitator behind a proxy that can fail, and the address that is paid. */
 export interface PaymentEnvironment {
   readonly chain: PaymentChain;
   readonly facilitatorProxy: FacilitatorProxy;
-  /** Who is paid. */
+  /** The address that is paid. */
   readonly payTo: `0x${string}`;
-  /** Who pays for gas. */
+  /** The wallet that pays for gas. */
   readonly facilitatorAddress: `0x${string}`;
   readonly folder: string;
   /** What a gateway needs to sell here; changes on top. */
@@ -48,30 +48,30 @@ export async function startPaymentEnvironment({
   readonly facilitator?: Readonly<Record<string, string>>;
 } = {}): Promise<PaymentEnvironment> {
   const chain = await startPaymentChain();
-  const [gas, till] = await Promise.all([chain.createWallet(), chain.createWallet()]);
+  const [gas, payee] = await Promise.all([chain.createWallet(), chain.createWallet()]);
   const settings = {
     BIND_HOST: "127.0.0.1",
     FACILITATOR_PORT: "0",
     FACILITATOR_PRIVATE_KEY: gas.key,
-    X402_PAY_TO: till.address,
+    X402_PAY_TO: payee.address,
     EVM_RPC_8453: chain.url,
     ...more,
   };
   const facilitator = await (ownProcess ? startFacilitatorProcess(settings) : startHere(settings));
   const facilitatorProxy = await startFacilitatorProxy(facilitator.url);
   const folder = await mkdtemp(join(tmpdir(), "payments-"));
-  const received = () => chain.balanceOf(till.address);
+  const received = () => chain.balanceOf(payee.address);
   const createPayers = async (count: number, amount?: bigint) =>
     (await chain.createPayers(count, amount)).map(createPayer);
   return {
     chain,
     facilitatorProxy,
-    payTo: till.address,
+    payTo: payee.address,
     facilitatorAddress: gas.address,
     folder,
     config: (changes = {}) => ({
       port: 0,
-      payTo: till.address,
+      payTo: payee.address,
       facilitatorUrl: facilitatorProxy.url,
       prices: new Map(),
       rpcUrls: [chain.url],
@@ -133,7 +133,7 @@ export interface PayGateway extends TestGateway {
 /** A gateway of a world, with its payments in the world's folder unless told otherwise. */
 export async function startPayGateway(
   world: PaymentEnvironment,
-  of: {
+  options: {
     readonly payment?: Partial<PaymentConfig>;
     readonly config?: Partial<GatewayConfig>;
     readonly parts?: PayHostParts;
@@ -143,10 +143,10 @@ export async function startPayGateway(
     config: {
       store: { dataDir: world.folder },
       deadlineMs: 20_000,
-      payment: world.config(of.payment),
-      ...of.config,
+      payment: world.config(options.payment),
+      ...options.config,
     },
-    parts: { payment: of.parts ?? {} },
+    parts: { payment: options.parts ?? {} },
   });
   const payUrl = gateway.payUrl ?? "";
   return {

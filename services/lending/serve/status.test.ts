@@ -27,7 +27,7 @@ describe("createStatus of lending", () => {
       ...{ peers: () => PEERS, readings: unreported, now: () => NOW_S * 1_000 },
     })();
   };
-  const modeOf = async (...of: Parameters<typeof statusWith>) => (await statusWith(...of)).mode;
+  const modeOf = async (...options: Parameters<typeof statusWith>) => (await statusWith(...options)).mode;
 
   it("is empty while no chain has a block, whatever its peers do", async () => {
     expect(await statusWith([{ blockNumber: 99, fromBlock: 100, chainHead: 5_000 }])).to.deep.equal({

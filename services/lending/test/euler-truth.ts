@@ -21,7 +21,7 @@ import type { LendingRow, MarketRow, OraclePrice, VaultMarketRow, VaultRow } fro
 /** What the rows of Euler's vaults should say, worked out from the contracts' own views at one block. */
 export interface EulerTruth {
   /** Of the EVK vaults and EulerEarn vaults named, and of their pairs. */
-  rows(of: { vaults: readonly Address[]; earn: readonly Address[] }, block: number): Promise<LendingRow[]>;
+  rows(query: { vaults: readonly Address[]; earn: readonly Address[] }, block: number): Promise<LendingRow[]>;
   /** What an EVK vault's books are at the end of a block, to the last digit. */
   books(vault: Address, block: number): Promise<BooksTruth>;
 }
@@ -273,16 +273,16 @@ async function tokenTruth(address: string, read: Read) {
 }
 
 async function oracleTruth(
-  of: { oracle: string; asset: string; unit: string; decimals: number },
+  query: { oracle: string; asset: string; unit: string; decimals: number },
   read: Read,
 ): Promise<OraclePrice | null> {
-  if (of.oracle === zeroAddress) return null;
-  const args = [10n ** BigInt(of.decimals), of.asset as Address, of.unit as Address] as const;
-  const quote = await read(eulerOracle.abi, of.oracle, { name: "getQuote", args }).catch(() => null);
+  if (query.oracle === zeroAddress) return null;
+  const args = [10n ** BigInt(query.decimals), query.asset as Address, query.unit as Address] as const;
+  const quote = await read(eulerOracle.abi, query.oracle, { name: "getQuote", args }).catch(() => null);
   if (quote === null) return null;
-  if (of.unit.toLowerCase() === USD) return { value: Number(formatUnits(quote, 18)), unit: "USD" };
-  const { decimals } = await tokenTruth(of.unit, read);
-  return { value: Number(formatUnits(quote, decimals)), unit: of.unit.toLowerCase() };
+  if (query.unit.toLowerCase() === USD) return { value: Number(formatUnits(quote, 18)), unit: "USD" };
+  const { decimals } = await tokenTruth(query.unit, read);
+  return { value: Number(formatUnits(quote, decimals)), unit: query.unit.toLowerCase() };
 }
 
 function smaller(a: bigint, b: bigint): bigint {

@@ -146,10 +146,10 @@ export class EulerWatch {
   async compare(allowed: Allowed = { unitsOff: 0, earnOff: 0 }): Promise<void> {
     const { table } = this.units;
     const ids = (kind: string) => [...table.all(kind)].map(({ id }) => id as Address);
-    const of = { vaults: ids("evk-vault"), earn: ids("earn-vault") };
+    const query = { vaults: ids("evk-vault"), earn: ids("earn-vault") };
     const [rows, expected] = await Promise.all([
       this.rows(),
-      this.#truth.rows(of, await this.#chain.headNumber()),
+      this.#truth.rows(query, await this.#chain.headNumber()),
     ]);
     expect(rows.map(keyOf)).to.have.members(expected.map(keyOf));
     const byKey = new Map(rows.map((row) => [keyOf(row), row]));

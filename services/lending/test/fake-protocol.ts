@@ -49,7 +49,7 @@ export function address(n: number): `0x${string}` {
   return `0x${n.toString(16).padStart(40, "0")}`;
 }
 
-export function vaultRow(of: Partial<VaultRow> = {}): VaultRow {
+export function vaultRow(fields: Partial<VaultRow> = {}): VaultRow {
   return {
     table: "vault",
     protocolId: "morpho-v1",
@@ -72,11 +72,11 @@ export function vaultRow(of: Partial<VaultRow> = {}): VaultRow {
     borrowable: true,
     depositEnabled: true,
     oracle: null,
-    ...of,
+    ...fields,
   };
 }
 
-export function marketRow(of: Partial<MarketRow> = {}): MarketRow {
+export function marketRow(fields: Partial<MarketRow> = {}): MarketRow {
   return {
     table: "market",
     protocolId: "morpho-v1",
@@ -91,11 +91,11 @@ export function marketRow(of: Partial<MarketRow> = {}): MarketRow {
     utilizationRate: 0.4,
     ltv: 0.86,
     oracle: null,
-    ...of,
+    ...fields,
   };
 }
 
-export function vaultMarketRow(of: Partial<VaultMarketRow> = {}): VaultMarketRow {
+export function vaultMarketRow(fields: Partial<VaultMarketRow> = {}): VaultMarketRow {
   return {
     table: "vault-market",
     protocolId: "morpho-v1",
@@ -111,6 +111,6 @@ export function vaultMarketRow(of: Partial<VaultMarketRow> = {}): VaultMarketRow
     allocationShare: 0.7,
     supplyCap: 10_000,
     oracle: null,
-    ...of,
+    ...fields,
   };
 }

@@ -251,8 +251,11 @@ export function busyMiner(chain: TestChain): MineBlock {
 }
 
 /** Blocks of all that can happen. */
-export async function mineBusyBlocks(chain: TestChain, of: { blocks: number; seed: number }): Promise<void> {
-  const random = createRandom(of.seed);
+export async function mineBusyBlocks(
+  chain: TestChain,
+  options: { blocks: number; seed: number },
+): Promise<void> {
+  const random = createRandom(options.seed);
   const mine = busyMiner(chain);
-  for (let i = 0; i < of.blocks; i++) await mine(random, { intervalS: 2 });
+  for (let i = 0; i < options.blocks; i++) await mine(random, { intervalS: 2 });
 }

@@ -77,12 +77,15 @@ describeRounds(KILLS, "lending ingest: SIGKILL", () => {
 });
 
 /** New blocks, which are waited for; then some more, which are not. */
-async function follow(chain: TestChain, of: { store: Store; passes: number; seed: number }): Promise<void> {
-  for (let pass = 0; pass < of.passes; pass++) {
-    await mineBusyBlocks(chain, { blocks: 2, seed: of.seed + pass });
-    await untilAt(of.store, await chain.headNumber());
+async function follow(
+  chain: TestChain,
+  options: { store: Store; passes: number; seed: number },
+): Promise<void> {
+  for (let pass = 0; pass < options.passes; pass++) {
+    await mineBusyBlocks(chain, { blocks: 2, seed: options.seed + pass });
+    await untilAt(options.store, await chain.headNumber());
   }
-  await mineBusyBlocks(chain, { blocks: 1, seed: of.seed + 50 });
+  await mineBusyBlocks(chain, { blocks: 1, seed: options.seed + 50 });
 }
 
 async function untilAt(store: Store, block: number): Promise<void> {

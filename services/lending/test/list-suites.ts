@@ -78,15 +78,15 @@ export function askerOf<E extends Endpoint>({
 }
 
 /** A list of all vaults: …/vaults. */
-export function describeVaults<E extends Endpoint>(of: EndpointUnderTest<E>): void {
-  describe(`GET ${of.endpoint.path}`, () => {
-    const { rows } = askerOf(of);
+export function describeVaults<E extends Endpoint>(suite: EndpointUnderTest<E>): void {
+  describe(`GET ${suite.endpoint.path}`, () => {
+    const { rows } = askerOf(suite);
     const symbols = async (query: string) => (await rows(query)).map(({ symbol }) => symbol);
 
     it("has every vault, with a curator or without, the largest first", async () => {
       expect(await symbols("")).to.deep.equal(["v3", "v2", "v1", "v6", "v5", "v4"]);
       const [first] = await rows();
-      expect(first).to.include({ protocolId: of.protocol, vaultAddress: V3, tvlUsd: 5_000 });
+      expect(first).to.include({ protocolId: suite.protocol, vaultAddress: V3, tvlUsd: 5_000 });
     });
 
     it("subtracts the fees from what suppliers earn", async () => {
@@ -106,9 +106,9 @@ export function describeVaults<E extends Endpoint>(of: EndpointUnderTest<E>): vo
 }
 
 /** The vaults of one curator: …/curator/vaults. */
-export function describeCuratorVaults<E extends Endpoint>(of: EndpointUnderTest<E>): void {
-  describe(`GET ${of.endpoint.path}`, () => {
-    const { rows } = askerOf(of);
+export function describeCuratorVaults<E extends Endpoint>(suite: EndpointUnderTest<E>): void {
+  describe(`GET ${suite.endpoint.path}`, () => {
+    const { rows } = askerOf(suite);
 
     it("has the vaults of the curator and no others, named by the registry", async () => {
       const found = await rows(`curator_address=${KNOWN}`);
@@ -117,7 +117,7 @@ export function describeCuratorVaults<E extends Endpoint>(of: EndpointUnderTest<
         expect(row).to.include({
           curatorAddress: KNOWN,
           curatorName: "Known Capital",
-          protocolId: of.protocol,
+          protocolId: suite.protocol,
         });
       }
       expect(await rows(`curator_address=${KNOWN}&underlying_address=${USDC}`)).to.have.length(1);
@@ -137,10 +137,10 @@ export function describeCuratorVaults<E extends Endpoint>(of: EndpointUnderTest<
 }
 
 /** …/curators. */
-export function describeCurators<E extends Endpoint>(of: EndpointUnderTest<E>): void {
-  describe(`GET ${of.endpoint.path}`, () => {
-    const { rows } = askerOf(of);
-    const shared = { chainId: 8453, protocolId: of.protocol, updatedAt: "2023-11-14T22:20:00+00:00" };
+export function describeCurators<E extends Endpoint>(suite: EndpointUnderTest<E>): void {
+  describe(`GET ${suite.endpoint.path}`, () => {
+    const { rows } = askerOf(suite);
+    const shared = { chainId: 8453, protocolId: suite.protocol, updatedAt: "2023-11-14T22:20:00+00:00" };
     const known = {
       ...{ ...shared, curatorAddress: KNOWN, curatorName: "Known Capital", verified: true },
       ...{ totalTvlUsd: 7_000, vaultCount: 2 },
@@ -172,19 +172,19 @@ export function describeCurators<E extends Endpoint>(of: EndpointUnderTest<E>): 
 
 /** …/markets; `ltv` is the name of its column. */
 export function describeMarkets<E extends Endpoint>(
-  of: EndpointUnderTest<E> & { ltv: "ltv" | "lltv" },
+  suite: EndpointUnderTest<E> & { ltv: "ltv" | "lltv" },
 ): void {
-  describe(`GET ${of.endpoint.path}`, () => {
-    const { rows } = askerOf(of);
+  describe(`GET ${suite.endpoint.path}`, () => {
+    const { rows } = askerOf(suite);
     const ids = async (query: string) => (await rows(query)).map(({ marketId }) => marketId);
 
     it("answers every column of a market", async () => {
       const [market] = await rows(`loan_address=${WETH}`);
       expect(market).to.deep.equal({
-        ...{ chainId: 8453, protocolId: of.protocol, marketId: M3 },
+        ...{ chainId: 8453, protocolId: suite.protocol, marketId: M3 },
         ...{ loanAddress: WETH, loanSymbol: "WETH", collateralAddress: USDC, collateralSymbol: "USDC" },
         ...{ supplyUsd: 2_000, borrowUsd: 4_000_000, tvlUsd: 2_000, availableLiquidityUsd: 500 },
-        ...{ supplyApy: 0.02, borrowApy: 0.04, utilizationRate: 0.4, [of.ltv]: 0.86 },
+        ...{ supplyApy: 0.02, borrowApy: 0.04, utilizationRate: 0.4, [suite.ltv]: 0.86 },
         updatedAt: "2023-11-14T22:20:00+00:00",
       });
     });
@@ -203,33 +203,33 @@ export function describeMarkets<E extends Endpoint>(
 
 /** …/vault/markets, whichever its columns. */
 export function describeVaultMarkets<E extends Endpoint>(
-  of: EndpointUnderTest<E> & { ltv: "ltv" | "lltv"; columns: (usd: number | null) => RowObject },
+  suite: EndpointUnderTest<E> & { ltv: "ltv" | "lltv"; columns: (usd: number | null) => RowObject },
 ): void {
-  describe(`GET ${of.endpoint.path}`, () => {
-    const { rows, refusal } = askerOf(of);
+  describe(`GET ${suite.endpoint.path}`, () => {
+    const { rows, refusal } = askerOf(suite);
 
     it("answers every column of a vault's markets, the largest market first", async () => {
       const shared = {
-        ...{ chainId: 8453, protocolId: of.protocol, loanAddress: USDC, loanSymbol: "USDC" },
+        ...{ chainId: 8453, protocolId: suite.protocol, loanAddress: USDC, loanSymbol: "USDC" },
         ...{ collateralAddress: WETH, collateralSymbol: "WETH" },
         ...{ supplyApy: 0.02, borrowApy: 0.04, utilizationRate: 0.4 },
         updatedAt: "2023-11-14T22:20:00+00:00",
       };
       expect(await rows(`vault_address=${V1}`)).to.deep.equal([
-        { ...shared, marketId: M2, [of.ltv]: 0.9, ...of.columns(600), supplyCapUsd: 5 },
-        { ...shared, marketId: M1, [of.ltv]: 0.5, ...of.columns(100), supplyCapUsd: null },
+        { ...shared, marketId: M2, [suite.ltv]: 0.9, ...suite.columns(600), supplyCapUsd: 5 },
+        { ...shared, marketId: M1, [suite.ltv]: 0.5, ...suite.columns(100), supplyCapUsd: null },
       ]);
       const [inEther] = await rows(`vault_address=${V2}`);
-      expect(inEther).to.include({ ...of.columns(1_000), supplyCapUsd: 6_000 });
+      expect(inEther).to.include({ ...suite.columns(1_000), supplyCapUsd: 6_000 });
       const [unpriced] = await rows(`vault_address=${V4}`);
-      expect(unpriced).to.include({ ...of.columns(null), supplyCapUsd: null });
+      expect(unpriced).to.include({ ...suite.columns(null), supplyCapUsd: null });
     });
 
     it("orders by its columns", async () => {
       const ids = async (query: string) =>
         (await rows(`vault_address=${V1}&${query}`)).map(({ marketId }) => marketId);
       expect(await ids("order_asc=marketId")).to.deep.equal([M1, M2]);
-      expect(await ids(`order_asc=${of.ltv}`)).to.deep.equal([M1, M2]);
+      expect(await ids(`order_asc=${suite.ltv}`)).to.deep.equal([M1, M2]);
       expect(await ids("order_asc=supplyCapUsd")).to.deep.equal([M2, M1]);
       expect(await ids("order_desc=loanSymbol")).to.deep.equal([M2, M1]);
     });

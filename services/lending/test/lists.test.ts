@@ -18,7 +18,7 @@ import { compareRows, defaultOrder, referenceMarket, referenceVault } from "./re
 const TOKENS = [1, 2, 3, 4, 5].map(address);
 const PRICES = { [TOKENS[0] as string]: 1, [TOKENS[1] as string]: 2_345.678, [TOKENS[2] as string]: 1e-9 };
 
-const token = fc.constantFrom(...TOKENS).map((of) => ({ address: of, symbol: `S${of.slice(-1)}` }));
+const token = fc.constantFrom(...TOKENS).map((address) => ({ address, symbol: `S${address.slice(-1)}` }));
 /** Often equal, now and then nearly. */
 const amount = fc.oneof(
   fc.constantFrom(0, 1, 1_000),
@@ -49,14 +49,14 @@ const vaults = (protocolId: ProtocolId) =>
       { maxLength: 80 },
     )
     .map((list) =>
-      list.map((of, n): VaultRow => vaultRow({ ...of, protocolId, address: address(0xb00 + n) })),
+      list.map((query, n): VaultRow => vaultRow({ ...query, protocolId, address: address(0xb00 + n) })),
     );
 
 const markets = fc
   .array(fc.record({ ...rates, ...amounts, oracle, loan: token, collateral: token, ltv: share }), {
     maxLength: 80,
   })
-  .map((list) => list.map((of, n): MarketRow => marketRow({ ...of, marketId: `0x${n.toString(16)}` })));
+  .map((list) => list.map((query, n): MarketRow => marketRow({ ...query, marketId: `0x${n.toString(16)}` })));
 
 interface Asked {
   readonly terms: readonly OrderTerm[];
@@ -107,18 +107,18 @@ function pageOf(all: readonly RowObject[], asked: Asked, unique: readonly string
   return sorted.slice(asked.offset, asked.offset + asked.limit);
 }
 
-async function expectSame<E extends Endpoint>(of: {
+async function expectSame<E extends Endpoint>(query: {
   endpoint: E;
   handler: Handler<E>;
   asked: Asked;
   all: readonly RowObject[];
   unique: readonly string[];
 }): Promise<void> {
-  const expected = pageOf(of.all, of.asked, of.unique);
-  const rows = await rowsOf(of.endpoint, of.handler, queryOf(of.asked));
+  const expected = pageOf(query.all, query.asked, query.unique);
+  const rows = await rowsOf(query.endpoint, query.handler, queryOf(query.asked));
   const wanted = expected.map((row) =>
     Object.fromEntries(
-      of.endpoint.columns.map(({ name }) => [
+      query.endpoint.columns.map(({ name }) => [
         name,
         name === "updatedAt" ? "2023-11-14T22:20:00+00:00" : row[name],
       ]),

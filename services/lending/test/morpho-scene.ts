@@ -91,6 +91,6 @@ export function createMorphoScene(chain: TestChain): MorphoScene {
         row.table === "vault" && row.address === vault(name).address;
       return (await rows()).find(isIt) as VaultRow;
     },
-    marketOf: (name, of) => vaultState(name).markets.find(({ id }) => id === market(of).id),
+    marketOf: (name, key) => vaultState(name).markets.find(({ id }) => id === market(key).id),
   };
 }

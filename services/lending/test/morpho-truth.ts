@@ -34,12 +34,12 @@ interface TrueMarket {
 /** Every row of Morpho at the end of a block, from the contracts' own views, read by viem. Ids are lower case. */
 export async function morphoTruth(
   chain: TestChain,
-  of: { block: number; vaults?: readonly Address[]; markets?: readonly Hex[] },
+  query: { block: number; vaults?: readonly Address[]; markets?: readonly Hex[] },
 ): Promise<LendingRow[]> {
   const { deployment } = chain.morpho;
-  const ids = of.markets ?? Object.values(deployment.markets).map(({ id }) => id);
-  const vaults = of.vaults ?? Object.values(deployment.vaults).map(({ address }) => address);
-  const at = { chain, blockNumber: BigInt(of.block), deployment };
+  const ids = query.markets ?? Object.values(deployment.markets).map(({ id }) => id);
+  const vaults = query.vaults ?? Object.values(deployment.vaults).map(({ address }) => address);
+  const at = { chain, blockNumber: BigInt(query.block), deployment };
   const markets = await readMarkets(at, ids);
   const rows: LendingRow[] = await Promise.all(markets.map((market) => marketRow(at, market)));
   for (const vault of vaults) rows.push(...(await vaultRows(at, vault, markets)));

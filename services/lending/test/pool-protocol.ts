@@ -80,9 +80,9 @@ export const poolProtocol: LendingProtocol<PoolDeployment> = {
 
 function toRow(
   marketId: string,
-  of: { state: PoolState; loan: SideState; collateral: SideState },
+  options: { state: PoolState; loan: SideState; collateral: SideState },
 ): MarketRow {
-  const { state, loan, collateral } = of;
+  const { state, loan, collateral } = options;
   return {
     table: "market",
     protocolId: poolProtocol.id,

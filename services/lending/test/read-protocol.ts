@@ -56,10 +56,10 @@ export async function plainReader(rpc: Rpc, block: number): Promise<ContractRead
 export class ProtocolUnits<D> {
   readonly table = new EntityMap();
   readonly #known = new Set<string>();
-  readonly #of: { protocol: LendingProtocol<D>; deployment: D };
+  readonly #source: { protocol: LendingProtocol<D>; deployment: D };
 
-  constructor(of: { protocol: LendingProtocol<D>; deployment: D }) {
-    this.#of = of;
+  constructor(source: { protocol: LendingProtocol<D>; deployment: D }) {
+    this.#source = source;
   }
 
   has(kind: string, id: string): boolean {
@@ -72,7 +72,7 @@ export class ProtocolUnits<D> {
 
   /** Processes logs, oldest first; returns the entities to read, without those that they refer to. */
   affectedEntities(logs: readonly RawLog[]): EntityRef[] {
-    const { protocol, deployment } = this.#of;
+    const { protocol, deployment } = this.#source;
     const affected = new Map<string, EntityRef>();
     for (const log of logs) {
       for (const ref of protocol.affectedEntities(log, { known: this, deployment })) {
@@ -85,7 +85,7 @@ export class ProtocolUnits<D> {
 
   /** Reads these entities and all new ones that they refer to. Rejects with the first unreadable one. */
   async read(refs: readonly EntityRef[], reader: ContractReader): Promise<void> {
-    const { protocol, deployment } = this.#of;
+    const { protocol, deployment } = this.#source;
     let wanted = refs;
     while (wanted.length > 0) {
       const found: EntityRef[] = [];
@@ -108,11 +108,11 @@ export class ProtocolUnits<D> {
 
   /** Reads the roots, and what they find. */
   readRoots(reader: ContractReader): Promise<void> {
-    return this.read(this.#of.protocol.roots(this.#of.deployment), reader);
+    return this.read(this.#source.protocol.roots(this.#source.deployment), reader);
   }
 
   rows(at: { chainId: number; time: number }): LendingRow[] {
-    const { protocol, deployment } = this.#of;
+    const { protocol, deployment } = this.#source;
     return [...protocol.rows(this.table, { ...at, deployment })];
   }
 }

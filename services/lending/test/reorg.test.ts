@@ -69,8 +69,8 @@ describeRounds(REORGS, "lending ingest: reorgs", () => {
 });
 
 /** What comes in place of the blocks that go. */
-function replacement(chain: TestChain, of: { depth: number; random: Random }) {
-  const { depth, random } = of;
+function replacement(chain: TestChain, options: { depth: number; random: Random }) {
+  const { depth, random } = options;
   if (random.next() < 0.5) return { transactionsPerBlock: random.below(4), seed: random.below(1e9) };
   const creations = Array.from({ length: random.below(4) }, () => poolCreation(chain, random));
   return { transactions: creations.map((each) => [each, random.below(depth)] as const) };

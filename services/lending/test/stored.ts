@@ -32,19 +32,22 @@ export async function openTestStore(): Promise<Store> {
 /** A chain with fake protocols. */
 export function fakeChain(
   protocols: readonly ProtocolId[] = ["aave-v3", "euler-v2", "morpho-v1"],
-  of: { chainId?: number; onRow?: () => void } = {},
+  options: { chainId?: number; onRow?: () => void } = {},
 ): ChainDeployments {
-  const { chainId = CHAIN_ID, ...options } = of;
+  const { chainId = CHAIN_ID, ...protocolOptions } = options;
   return {
     chainId,
     name: `Chain ${chainId}`,
     multicall3: "0xca11bde05977b3631167028862be2a173976ca11",
-    protocols: protocols.map((id) => ({ protocol: fakeProtocol(id, options), deployment: undefined })),
+    protocols: protocols.map((id) => ({
+      protocol: fakeProtocol(id, protocolOptions),
+      deployment: undefined,
+    })),
   };
 }
 
-export function checkpointRow(of: Partial<CheckpointRow> = {}): CheckpointRow {
-  const blockNumber = of.blockNumber ?? 200;
+export function checkpointRow(options: Partial<CheckpointRow> = {}): CheckpointRow {
+  const blockNumber = options.blockNumber ?? 200;
   return {
     chainId: CHAIN_ID,
     blockNumber,
@@ -56,25 +59,25 @@ export function checkpointRow(of: Partial<CheckpointRow> = {}): CheckpointRow {
     genesisHash: "0x0",
     version: 1,
     epoch: 0,
-    ...of,
+    ...options,
   };
 }
 
 /** An entity that contains these rows, as read at a block. */
 export function unitRow(
   id: string,
-  of: { rows: readonly LendingRow[]; block: number; version: number; protocol?: ProtocolId },
+  options: { rows: readonly LendingRow[]; block: number; version: number; protocol?: ProtocolId },
 ): EntityRow {
   return {
     chainId: CHAIN_ID,
-    kind: kindOf(of.protocol ?? of.rows[0]?.protocolId ?? "morpho-v1"),
+    kind: kindOf(options.protocol ?? options.rows[0]?.protocolId ?? "morpho-v1"),
     id,
-    version: of.version,
-    foundBlock: of.block,
-    block: of.block,
-    blockHash: `0x${of.block}`,
-    time: timeOf(of.block),
-    state: toStateText(stateOf(of.rows)),
+    version: options.version,
+    foundBlock: options.block,
+    block: options.block,
+    blockHash: `0x${options.block}`,
+    time: timeOf(options.block),
+    state: toStateText(stateOf(options.rows)),
     failures: 0,
   };
 }
@@ -90,25 +93,25 @@ export interface Written {
 }
 
 /** The steps of a write in their order: entities, then the checkpoint that names them. */
-export async function stepsOf(store: Store, of: Written): Promise<WriteStep[]> {
+export async function stepsOf(store: Store, options: Written): Promise<WriteStep[]> {
   const before = await getCheckpoint(store, CHAIN_ID);
   const version = (before?.version ?? 0) + 1;
-  const rows = Object.entries(of.units ?? {}).map(([id, list]) =>
-    unitRow(id, { rows: list, block: of.block, version }),
+  const rows = Object.entries(options.units ?? {}).map(([id, list]) =>
+    unitRow(id, { rows: list, block: options.block, version }),
   );
   const checkpoint = checkpointRow({
-    blockNumber: of.block,
+    blockNumber: options.block,
     version,
-    epoch: (before?.epoch ?? 0) + (of.gone === undefined ? 0 : 1),
-    ...(of.hash !== undefined && { blockHash: of.hash }),
+    epoch: (before?.epoch ?? 0) + (options.gone === undefined ? 0 : 1),
+    ...(options.hash !== undefined && { blockHash: options.hash }),
   });
-  const gone = (of.gone ?? []).map((id) => removeWhere(entities, { chainId: CHAIN_ID, id }));
+  const gone = (options.gone ?? []).map((id) => removeWhere(entities, { chainId: CHAIN_ID, id }));
   return [put(entities, rows), ...gone, put(checkpoints, [checkpoint])];
 }
 
 /** Writes as an ingest would. */
-export async function writeBlock(store: Store, of: Written): Promise<void> {
-  await store.write(await stepsOf(store, of));
+export async function writeBlock(store: Store, options: Written): Promise<void> {
+  await store.write(await stepsOf(store, options));
 }
 
 /** A store with some of its methods replaced; the others are its own. */

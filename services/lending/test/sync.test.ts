@@ -45,8 +45,8 @@ describeWithChain("lending ingest", () => {
     await chain?.stop();
   });
 
-  async function start(options: TestIngestOptions = {}, of: IndexedChain = indexed): Promise<TestIngest> {
-    const ingest = await startTestIngest(of, options);
+  async function start(options: TestIngestOptions = {}, chain: IndexedChain = indexed): Promise<TestIngest> {
+    const ingest = await startTestIngest(chain, options);
     started.push(ingest);
     return ingest;
   }

@@ -8,9 +8,9 @@ import { EntityRegistry } from "./entity-registry.ts";
 const REFRESH = 600;
 const START = 1_700_000_000;
 
-function row(id: string, of: Partial<EntityRow> = {}): EntityRow {
+function row(id: string, options: Partial<EntityRow> = {}): EntityRow {
   const read = { block: 5, blockHash: "0x5", time: START, state: toStateText({ id }) };
-  return { chainId: 1, kind: "vault", id, version: 1, foundBlock: 1, failures: 0, ...read, ...of };
+  return { chainId: 1, kind: "vault", id, version: 1, foundBlock: 1, failures: 0, ...read, ...options };
 }
 
 const due = (registry: EntityRegistry, now: number, limit = 500) =>

@@ -8,14 +8,14 @@ import { ProtocolRegistry } from "./protocol-registry.ts";
 const OTHER = `0x${"1".repeat(64)}` as const;
 const known = { has: () => false, state: () => undefined };
 
-function deployed(kind: string, of: Partial<LendingProtocol>): DeployedProtocol {
+function deployed(kind: string, options: Partial<LendingProtocol>): DeployedProtocol {
   const protocol = {
     kinds: [kind],
     topics: [TOPIC],
     roots: () => [],
     scans: () => [],
     affectedEntities: () => [],
-    ...of,
+    ...options,
   };
   return { protocol: protocol as unknown as LendingProtocol, deployment: kind };
 }

@@ -91,10 +91,10 @@ function readerOf(answers: Answers): ContractReader & { rounds: number } {
       const result = answers[`${to} ${functionName}`];
       return result === undefined ? null : encodeFunctionResult({ abi: abi as Abi, functionName, result });
     },
-    token: async (of: string) => ({
-      address: of,
-      symbol: `S${of.at(-1)}`,
-      name: `N${of.at(-1)}`,
+    token: async (token: string) => ({
+      address: token,
+      symbol: `S${token.at(-1)}`,
+      name: `N${token.at(-1)}`,
       decimals: 18,
     }),
   };

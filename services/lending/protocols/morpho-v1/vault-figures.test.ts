@@ -124,8 +124,8 @@ describe("Morpho: a vault's figures", () => {
   });
 
   it("lend where the vault has or may put assets against a collateral", () => {
-    const isBorrowable = (of: VaultMarket) =>
-      vaultFigures(vault({ markets: [of] }), figures({ lent: LENT, idle: IDLE }))?.isBorrowable;
+    const isBorrowable = (market: VaultMarket) =>
+      vaultFigures(vault({ markets: [market] }), figures({ lent: LENT, idle: IDLE }))?.isBorrowable;
     expect(isBorrowable(held("lent", { cap: 0n }))).to.equal(true);
     expect(isBorrowable(held("lent", { shares: 0n }))).to.equal(true);
     expect(isBorrowable(held("lent", { cap: 0n, shares: 0n }))).to.equal(false);

@@ -47,7 +47,7 @@ describe("PriceFeed", () => {
     changes = [];
     book = new PriceFeed({
       ...{ chainId: 8453, source, staleSeconds: STALE_SECONDS, now: () => nowMs },
-      onChange: (of) => changes.push(of),
+      onChange: (options) => changes.push(options),
       retry: { times: 2, pauseMs: 1 },
     });
   });

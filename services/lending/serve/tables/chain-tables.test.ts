@@ -24,9 +24,9 @@ const USDC = address(1);
 const STALE_SECONDS = 600;
 
 /** What is recorded of tables, by name. */
-function recordingEvents(): TableEvents & { recorded: [name: string, of: unknown][] } {
+function recordingEvents(): TableEvents & { recorded: [name: string, event: unknown][] } {
   const recorded: [string, unknown][] = [];
-  const note = (name: string) => (of: unknown) => void recorded.push([name, of]);
+  const note = (name: string) => (event: unknown) => void recorded.push([name, event]);
   return {
     recorded,
     built: note("built"),
@@ -67,11 +67,11 @@ describe("ChainTables", () => {
       return { block, blockTime: timeOf(block), prices: found };
     },
   };
-  const openTables = (of: { chain?: ChainDeployments; store?: Store } = {}) => {
+  const openTables = (options: { chain?: ChainDeployments; store?: Store } = {}) => {
     const tables = new ChainTables({
       ...{ store, chain: fakeChain(["morpho-v1"]), prices, curators: CURATORS, events },
       ...{ staleSeconds: STALE_SECONDS, now: () => nowMs },
-      ...of,
+      ...options,
     });
     open.push(tables);
     return tables;
@@ -283,8 +283,8 @@ describe("ChainTables", () => {
     const fake = fakeProtocol("morpho-v1");
     const lossy: typeof fake = {
       ...fake,
-      *rows(...of) {
-        for (const row of fake.rows(...of)) {
+      *rows(...args) {
+        for (const row of fake.rows(...args)) {
           const isB = row.table === "vault" && row.symbol === "b";
           yield isB ? { ...row, utilizationRate: 0 / 0 } : { ...row, supplyApy: Number.POSITIVE_INFINITY };
         }

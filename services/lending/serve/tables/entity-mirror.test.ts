@@ -80,7 +80,8 @@ function describeMirror(name: string, engine: { open: () => Promise<TestStore>; 
     });
     afterEach(() => opened.close());
 
-    const mirrorOf = (of: Store = store) => new EntityMirror(of, { chainId: CHAIN_ID, kinds: [KIND] });
+    const mirrorOf = (options: Store = store) =>
+      new EntityMirror(options, { chainId: CHAIN_ID, kinds: [KIND] });
     const read = async (mirror: EntityMirror) => {
       const found = await mirror.read(new TimeSlices());
       return found && { block: found.checkpoint.blockNumber, units: suppliesIn(found.entities) };
@@ -221,11 +222,11 @@ function writtenOf(supplies: Record<string, number>, gone: readonly string[]): O
 }
 
 /** The completed steps of a killed writer: never the last one, and any part of the entities. */
-function beginningOf(steps: readonly WriteStep[], of: { diesAfter: number; part: number }): WriteStep[] {
+function beginningOf(steps: readonly WriteStep[], options: { diesAfter: number; part: number }): WriteStep[] {
   const [first, ...others] = steps;
   if (first?.kind !== "put") throw new Error("Units are written first.");
-  if (of.diesAfter === 0) return [{ ...first, rows: first.rows.slice(0, of.part) }];
-  return [first, ...others.slice(0, Math.min(of.diesAfter, others.length) - 1)];
+  if (options.diesAfter === 0) return [{ ...first, rows: first.rows.slice(0, options.part) }];
+  return [first, ...others.slice(0, Math.min(options.diesAfter, others.length) - 1)];
 }
 
 describe("listEntities", () => {

@@ -16,7 +16,7 @@ const PROGRAM = {
   pumpswap: "pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA",
 } as const;
 
-/** Accounts of an instruction, of which only those with a label dataKind. */
+/** Accounts of an instruction, of which only those with a label matter. */
 function accounts(count: number, labels: Readonly<Record<number, string>>): string[] {
   return Array.from({ length: count }, (_, at) => labels[at] ?? `account ${at}`);
 }

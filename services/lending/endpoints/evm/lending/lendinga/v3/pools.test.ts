@@ -11,8 +11,8 @@ import { lendingaPoolsHandler } from "./pools.handler.ts";
 const [USDC, WETH, DAI, NOPE] = [address(1), address(2), address(3), address(4)];
 const [MAIN, OTHER] = [address(0xa1), address(0xa2)];
 
-const reserve = (of: Partial<VaultRow>) =>
-  vaultRow({ protocolId: "aave-v3", address: MAIN, curator: null, ...of });
+const reserve = (options: Partial<VaultRow>) =>
+  vaultRow({ protocolId: "aave-v3", address: MAIN, curator: null, ...options });
 
 const ROWS = [
   reserve({
