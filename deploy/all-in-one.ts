@@ -52,7 +52,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
       readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadLendingDeployments(path) }),
     (env) => readNamedFile(env, { setting: "CURATORS_FILE", load: loadCurators }),
   ]);
-  // One process tells of several services: only what needs attention, unless asked for more.
+  // One log for several services: only what needs attention, unless LOG_LEVEL says otherwise.
   const logLevel = given.LOG_LEVEL?.trim() ? settings.LOG_LEVEL : "warn";
   const log = createLog({ name: "all-in-one", level: logLevel, destination: 2 });
   const root = settings.DATA_DIR;
@@ -173,7 +173,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
   }
 }
 
-/** All that an ingest logs, in the form that was asked for. */
+/** All that an ingest logs, in the form that LOG_FORMAT sets. */
 function asLogged(line: string): string {
   return logFormatOf(2) === "text" ? formatLogLine(line).trimEnd() : line;
 }

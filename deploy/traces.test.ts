@@ -48,7 +48,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
     gateway = await start("gateway/main.ts", {
       ...{ ...peers, EVM_DEX_URL: evmDex.httpUrl },
       ...{ LENDING_URL: lending.httpUrl, LENDING_GRPC: lending.grpcAddress },
-      // Nobody asks for it here.
+      // No test requests it.
       ...{ SOLANA_URL: lending.httpUrl, SOLANA_GRPC: lending.grpcAddress },
       ...{ GATEWAY_PORT: port, ADMIN_PORT: "off", BOOTSTRAP_API_KEY: KEY },
     });
@@ -84,7 +84,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
     return find();
   };
 
-  it("a request is one trace through gateway and lending, linked to that in which its prices were asked for", async () => {
+  it("a request is one trace through gateway and lending, linked to the one that requested its prices", async () => {
     // Until the tables stand at prices: those come after the first rows.
     await until(async () => (await ask(`${VAULTS}?limit=1`)).text.includes("6000"));
     const { status, session } = await ask(`${VAULTS}?limit=2&order=-tvlUsd`);
@@ -92,12 +92,12 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
     const { traceId, tree } = await traceOf(session);
     const below = [leaf("lending internal read rows"), leaf("lending internal render table")];
     const served = { what: `lending server GET ${VAULTS}`, below };
-    const asked = { what: `gateway client GET ${VAULTS}`, below: [served] };
-    expect(tree).to.deep.equal([{ what: `gateway server GET ${VAULTS}`, below: [asked] }]);
+    const requested = { what: `gateway client GET ${VAULTS}`, below: [served] };
+    expect(tree).to.deep.equal([{ what: `gateway server GET ${VAULTS}`, below: [requested] }]);
     for (const each of [gateway, lending])
       expect((await accessLine(each, session))?.traceId).to.equal(traceId);
 
-    // No request waits for prices. What was asked before is a trace of its own, which goes on in evm-dex.
+    // No request waits for prices. The earlier request is a trace of its own, which goes on in evm-dex.
     const read = collector.spans.find((span) => span.traceId === traceId && span.name === "read rows");
     const [link, ...more] = read?.links ?? [];
     expect(more).to.deep.equal([]);
@@ -135,11 +135,11 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
     for (const each of [gateway, evmDex]) expect((await accessLine(each, session))?.traceId).to.equal(trace);
   });
 
-  it("nothing of a key or a query is told, and processes that stop send what they have", async () => {
+  it("contain nothing of a key or a query, and processes that stop send what they have", async () => {
     const { session } = await ask(`${VAULTS}?limit=3&api_key=hunter2`);
     for (const each of [gateway, lending, evmDex]) expect((await each?.stop())?.code).to.equal(0);
-    const told = collector.spans.filter(({ attributes }) => attributes["chaintables.session"] === session);
-    expect(told.map(({ service }) => service)).to.have.members(["gateway", "lending"]);
+    const spans = collector.spans.filter(({ attributes }) => attributes["chaintables.session"] === session);
+    expect(spans.map(({ service }) => service)).to.have.members(["gateway", "lending"]);
     const sent = collector.requests.map(({ body }) => body).join("");
     for (const secret of [KEY, "hunter2", "limit"]) expect(sent).not.to.contain(secret);
   });

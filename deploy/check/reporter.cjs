@@ -13,8 +13,8 @@ function tellWhatHolds() {
   // No public list has them singly; Node and Deno both have this one. Threads are in neither: they are what is not named.
   const handles = (process._getActiveHandles?.() ?? []).map((handle) => {
     const { localPort, remoteAddress, remotePort, pid, spawnargs, threadId, listening } = handle;
-    const told = { localPort, remoteAddress, remotePort, pid, spawnargs, threadId, listening };
-    return `${handle.constructor?.name} ${JSON.stringify(told)}`;
+    const facts = { localPort, remoteAddress, remotePort, pid, spawnargs, threadId, listening };
+    return `${handle.constructor?.name} ${JSON.stringify(facts)}`;
   });
   console.error(`Held by ${JSON.stringify(counts)}\n${handles.map((line) => `  ${line}`).join("\n")}`);
 }

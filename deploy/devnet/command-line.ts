@@ -16,7 +16,7 @@ export function readInteger(name: string, text: string, { min, max }: { min: num
 }
 
 export interface Lifetime {
-  /** Aborts at SIGINT, SIGTERM, or, where asked for, the end of standard input. */
+  /** Aborts at SIGINT, SIGTERM, or, with the option, the end of standard input. */
   readonly signal: AbortSignal;
   /** From now on the command ends in order; before, it has nothing to save and ends at once. */
   startServing(): void;
@@ -36,7 +36,7 @@ export async function runCommand(
   let isServing = false;
   let askedMs = 0;
   const end = () => {
-    // Asked twice: do not wait for the save. npm passes on a Ctrl-C that has reached us already.
+    // A second signal does not wait for the save. npm passes on a Ctrl-C that this process already has.
     if (stop.signal.aborted && performance.now() - askedMs > SAME_SIGNAL_MS) process.exit(1);
     askedMs ||= performance.now();
     stop.abort();

@@ -103,7 +103,7 @@ interface OpenChain {
   readonly deployment: Deployment;
 }
 
-/** The saved chain, running; undefined where there is none or it cannot be used, which is said and put aside. */
+/** The saved chain, running; undefined where there is no file, or an unusable one, which is reported and moved aside. */
 async function resume(at: {
   stateFile: string;
   port: number;
@@ -203,7 +203,7 @@ async function runDevnet(parts: Running, signal: AbortSignal): Promise<void> {
   };
   try {
     while (!signal.aborted) {
-      // Trading pauses for a save: the node answers nobody while it dumps.
+      // Trading pauses for a save: the node answers no request while it dumps.
       const untilSave = AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, dueMs - Date.now()))]);
       await runTraders(traders, { blockTimeMs, signal: untilSave, onBlock });
       const startMs = Date.now();

@@ -121,8 +121,8 @@ describe("startFaultyRpc", () => {
       expect(failed).to.equal(true);
     });
     await withProxy({ faults: { hang: 1 }, seed: 1 }, async (proxy) => {
-      const asked = fetch(proxy.url, { method: "POST", body: "{}", signal: AbortSignal.timeout(100) });
-      const failed = await asked.then(
+      const request = fetch(proxy.url, { method: "POST", body: "{}", signal: AbortSignal.timeout(100) });
+      const failed = await request.then(
         () => false,
         () => true,
       );

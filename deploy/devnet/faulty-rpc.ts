@@ -133,7 +133,7 @@ export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyR
     return [{ id: call.id, error: words(from, options.rangeLimit) }];
   }
 
-  /** Rewrites answers into those of a node that has not seen the newest blocks; false where nothing tells the head. */
+  /** Rewrites answers into those of a node that has not seen the newest blocks; false where nothing names the head. */
   async function setBack(calls: readonly RpcRequest[], replies: RpcReply[]): Promise<boolean> {
     const [current] = await forward([{ id: 0, method: "eth_blockNumber", params: [] }]);
     const head = Math.max(0, Number(current?.result) - 1 - random.below(options.maxBehind ?? 5));

@@ -62,7 +62,7 @@ describeWithChain("devnet: Multicall3", () => {
     expect(answers[4]?.result).to.equal(balance);
   });
 
-  it("tells block and chain, after a reorg and in a chain that was saved and loaded too", async () => {
+  it("returns block and chain, after a reorg and in a chain that was saved and loaded too", async () => {
     expect(await ownView(chain)).to.deep.equal(await chainView(chain));
     await chain.mine(20);
     await chain.reorg(18, { transactionsPerBlock: 0 });

@@ -34,7 +34,7 @@ export interface DeployOptions {
 
 export interface Deployment {
   readonly chainId: number;
-  /** Tells two chains with the same id apart. */
+  /** Distinguishes two chains with the same id. */
   readonly genesisHash: Hex;
   readonly deployBlock: number;
   readonly factory: Address;

@@ -121,7 +121,7 @@ describeWithChain("devnet: test chain", () => {
     expect((await chain.eventsOf(lent)).map((event) => event.eventName)).to.deep.equal(["Flash"]);
   });
 
-  it("puts blocks the asked seconds apart", async () => {
+  it("mines blocks at the given interval", async () => {
     const head = await chain.mine(3, { intervalS: 7 });
     const times = await Promise.all(
       [head - 2, head - 1, head].map(async (block) => (await chain.header(block)).timestamp),

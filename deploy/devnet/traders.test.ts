@@ -80,7 +80,7 @@ describeWithChain("devnet: traders", () => {
     expect((await chain.header(block.number)).timestamp).to.equal(parent.timestamp + 1);
   });
 
-  it("run until told to stop", async () => {
+  it("run until they are stopped", async () => {
     const traders = createTraders(chain.anvil.rpc, chain.deployment);
     const stop = new AbortController();
     const seen: number[] = [];

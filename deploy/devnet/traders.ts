@@ -50,7 +50,7 @@ export function createTraders(rpc: Rpc, deployment: Deployment, options: { seed?
   return {
     async tradeBlock({ timestamp, swaps = 2 } = {}) {
       const rounds = [
-        // Live, the first pool trades in every block: whoever looks twice sees it move.
+        // Live, the first pool trades in every block: a second look sees it move.
         deskRound({ swaps: swaps * share, mustTrade: timestamp === undefined }),
         ...(aerodromeRound ? [aerodromeRound({ swaps: swaps * AERODROME_SHARE })] : []),
         ...(slipstreamRound ? [slipstreamRound()] : []),

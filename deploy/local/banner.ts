@@ -18,7 +18,7 @@ export interface BannerFacts {
 
 const TRADES =
   "/api/v1/solana/token-transactions?token_address=So11111111111111111111111111111111111111112&days=1&limit=5";
-/** Where `npm run pay` asks unless told otherwise. */
+/** The default address of `npm run pay`. */
 const USUAL_PAY_URL = "http://127.0.0.1:8402";
 
 export function banner(facts: BannerFacts): string {

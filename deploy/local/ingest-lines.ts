@@ -21,7 +21,7 @@ export function readableLine(line: string): string | undefined {
   } catch {
     return line;
   }
-  // npm start has asked the same endpoints, and says so itself.
+  // npm start has tried the same endpoints and reports them itself.
   if (entry.isPreflight === true) return undefined;
   const { level = "", msg = "", chainId, screen } = entry;
   const isLoud = LOUD.has(level);

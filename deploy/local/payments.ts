@@ -6,7 +6,7 @@ export function localPayments(given: Environment): Environment {
   return {
     X402_PAY_TO: demoTill.address,
     FACILITATOR_PRIVATE_KEY: demoFacilitator.privateKey,
-    // Whoever leaves one port to the system leaves all of them.
+    // A user who leaves one port to the system leaves all of them.
     FACILITATOR_PORT: given.FACILITATOR_PORT || "0",
     ...(given.GATEWAY_PORT === "0" && !given.X402_PORT ? { X402_PORT: "0" } : {}),
   };

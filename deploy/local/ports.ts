@@ -29,7 +29,7 @@ export function listPorts(
   const isOnLocalChain = isLocal(given);
   const wanted = [{ setting: "GATEWAY_PORT", port: settings.GATEWAY_PORT, host }];
   const isSelling = isOnLocalChain || settings.X402_PAY_TO !== undefined;
-  // See localPayments: whoever leaves one port to the system leaves all of them.
+  // See localPayments: a user who leaves one port to the system leaves all of them.
   const isAnyPayPort = isOnLocalChain && settings.GATEWAY_PORT === 0 && !given.X402_PORT?.trim();
   if (isSelling && !isAnyPayPort) wanted.push({ setting: "X402_PORT", port: settings.X402_PORT, host });
   if (given.FACILITATOR_PORT?.trim())

@@ -16,7 +16,7 @@ const CHILD = new URL("./testkit/child.main.ts", import.meta.url);
 const PARENT = new URL("./testkit/parent.main.ts", import.meta.url);
 const QUICK = { minDelayMs: 1, maxDelayMs: 4, stableAfterMs: 60_000 };
 
-interface Told {
+interface Report {
   readonly event?: string;
   readonly pid?: number;
   readonly msg?: string;
@@ -41,7 +41,7 @@ describeWithProcesses("host/supervisor and host/process", () => {
   });
 
   function supervise(args: string[], more: Partial<SupervisedOptions> = {}) {
-    const told: Told[] = [];
+    const reports: Report[] = [];
     const exits: ProcessExit[] = [];
     const lines: Record<string, unknown>[] = [];
     const supervised = superviseProcess({
@@ -49,33 +49,34 @@ describeWithProcesses("host/supervisor and host/process", () => {
       program: { entry: CHILD, args },
       log: collectingLog(lines),
       restart: QUICK,
-      onLine: (line, from) => told.push(line.startsWith("{") ? JSON.parse(line) : { event: from, msg: line }),
+      onLine: (line, from) =>
+        reports.push(line.startsWith("{") ? JSON.parse(line) : { event: from, msg: line }),
       onExit: (exit) => exits.push(exit),
       ...more,
     });
     running.push(supervised);
-    const ready = () => until(() => told.some(({ event }) => event === "ready"));
-    return { supervised, told, exits, lines, ready };
+    const ready = () => until(() => reports.some(({ event }) => event === "ready"));
+    return { supervised, reports, exits, lines, ready };
   }
 
   it("stops a program by its own stop and takes exit code 0", async () => {
-    const { supervised, told, exits, ready } = supervise([]);
+    const { supervised, reports, exits, ready } = supervise([]);
     await ready();
-    expect(told[0]?.pid).to.equal(supervised.pid());
+    expect(reports[0]?.pid).to.equal(supervised.pid());
     await supervised.stop();
     expect(exits).to.deep.equal([{ code: 0, signal: null, restartInMs: null }]);
-    expect(told.map(({ event }) => event).filter(Boolean)).to.deep.equal(["ready", "stopping"]);
+    expect(reports.map(({ event }) => event).filter(Boolean)).to.deep.equal(["ready", "stopping"]);
     expect(supervised.pid()).to.equal(undefined);
   });
 
   it("starts a crashed program again, with growing delays", async () => {
-    const { supervised, exits, told } = supervise(["crash"]);
+    const { supervised, exits, reports } = supervise(["crash"]);
     await until(() => exits.length >= 3);
     await supervised.stop();
     expect(supervised.restarts()).to.be.at.least(2);
-    expect(new Set(told.filter(({ event }) => event === "ready").map(({ pid }) => pid)).size).to.be.at.least(
-      3,
-    );
+    expect(
+      new Set(reports.filter(({ event }) => event === "ready").map(({ pid }) => pid)).size,
+    ).to.be.at.least(3);
     const [first, second, third] = exits;
     expect(first).to.include({ code: 3 });
     expect(first?.restartInMs).to.be.within(0, 1);
@@ -83,12 +84,12 @@ describeWithProcesses("host/supervisor and host/process", () => {
     expect(third?.restartInMs).to.be.within(3, 4);
   });
 
-  it("does not start again what a restart cannot heal, nor what was told not to", async () => {
+  it("does not start again what a restart cannot heal, nor what must not restart", async () => {
     const wrong = supervise(["bad-config"]);
     const once = supervise(["crash"], { restart: "never" });
     await until(() => wrong.exits.length === 1 && once.exits.length === 1);
     expect(wrong.exits[0]).to.deep.equal({ code: EXIT_CONFIG, signal: null, restartInMs: null });
-    expect(wrong.told.at(-1)).to.deep.include({ problems: ["Cannot read PORT: it must be a number"] });
+    expect(wrong.reports.at(-1)).to.deep.include({ problems: ["Cannot read PORT: it must be a number"] });
     expect(once.exits[0]).to.deep.equal({ code: 3, signal: null, restartInMs: null });
   });
 
@@ -98,11 +99,11 @@ describeWithProcesses("host/supervisor and host/process", () => {
       ["reject", "unhandled rejection", "forgotten"],
       ["throw", "uncaught exception", "thrown"],
     ]) {
-      const { exits, told } = supervise([behaviour as string], { restart: "never" });
+      const { exits, reports } = supervise([behaviour as string], { restart: "never" });
       await until(() => exits.length === 1);
       expect(exits[0]?.code, behaviour).to.equal(1);
-      expect(told.at(-1), behaviour).to.include({ level: "fatal", msg: message });
-      expect(JSON.stringify(told.at(-1)), behaviour).to.contain(cause);
+      expect(reports.at(-1), behaviour).to.include({ level: "fatal", msg: message });
+      expect(JSON.stringify(reports.at(-1)), behaviour).to.contain(cause);
     }
   });
 
@@ -121,12 +122,12 @@ describeWithProcesses("host/supervisor and host/process", () => {
   });
 
   it("takes a signal that comes twice at once as one, and a later second one as an order to exit", async () => {
-    const { supervised, told, exits, ready } = supervise(["hang"], { restart: "never" });
+    const { supervised, reports, exits, ready } = supervise(["hang"], { restart: "never" });
     await ready();
     const pid = supervised.pid() as number;
     process.kill(pid, "SIGINT");
     process.kill(pid, "SIGTERM");
-    await until(() => told.some(({ event }) => event === "stopping"));
+    await until(() => reports.some(({ event }) => event === "stopping"));
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(exits).to.be.empty;
     process.kill(pid, "SIGINT");
@@ -136,16 +137,16 @@ describeWithProcesses("host/supervisor and host/process", () => {
 
   it("runs programs that are not ours: forwards lines, passes the stop on, keeps the exit code", async () => {
     const script = "trap 'echo bye; exit 7' TERM; echo hello; echo oops >&2; while :; do sleep 0.01; done";
-    const { supervised, told, exits } = supervise([], {
+    const { supervised, reports, exits } = supervise([], {
       program: { command: "/bin/sh", args: ["-c", script] },
     });
-    await until(() => told.length === 2);
-    expect(told).to.have.deep.members([
+    await until(() => reports.length === 2);
+    expect(reports).to.have.deep.members([
       { event: "stdout", msg: "hello" },
       { event: "stderr", msg: "oops" },
     ]);
     await supervised.stop();
-    expect(told.at(-1)).to.deep.equal({ event: "stdout", msg: "bye" });
+    expect(reports.at(-1)).to.deep.equal({ event: "stdout", msg: "bye" });
     expect(exits[0]).to.include({ code: 7 });
   });
 
@@ -165,7 +166,7 @@ describeWithProcesses("host/supervisor and host/process", () => {
       parents.push(parent);
       const pids = new Map<string, number>();
       createInterface({ input: parent.stdout }).on("line", (line) => {
-        const { event, pid } = JSON.parse(line) as Told;
+        const { event, pid } = JSON.parse(line) as Report;
         if (event !== undefined && pid !== undefined) pids.set(event, pid);
       });
       await until(() => pids.has("ready") && pids.has("foreign"));

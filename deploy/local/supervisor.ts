@@ -81,7 +81,7 @@ export function superviseProcess(options: SupervisedOptions): SupervisedProcess 
       detached: true,
     });
     child = started;
-    // Its end is told by "exit"; a broken pipe on the way there is no failure of ours.
+    // "exit" reports its end; a broken pipe on the way there is no failure of ours.
     started.stdin.on("error", () => {});
     forward(started.stdout, "stdout");
     forward(started.stderr, "stderr");
@@ -96,7 +96,7 @@ export function superviseProcess(options: SupervisedOptions): SupervisedProcess 
       log.error({ err, child: name }, "the child process cannot be started");
       end(null, null);
     });
-    // "close" comes after the last line was read, but waits for whoever else holds the pipes: not for ever.
+    // "close" comes after the last line was read, but also waits for other holders of the pipes: not for ever.
     started.once("close", end);
     started.once("exit", (code, signal) => setTimeout(() => end(code, signal), LAST_LINES_MS).unref());
   }

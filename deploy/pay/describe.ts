@@ -30,7 +30,7 @@ export function describeReceipt(
   receipt: { success: boolean; transaction: string; network: string; amount?: string } | undefined,
   payer: string,
 ): string {
-  if (receipt === undefined) return "No payment was asked for.";
+  if (receipt === undefined) return "No payment was required.";
   const { amount, transaction, network } = receipt;
   const usd = amount === undefined ? "" : ` ${Number(amount) / 1e6} USDC`;
   return `Paid${usd} from ${payer} by transaction ${transaction} on ${network}.`;

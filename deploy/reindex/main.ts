@@ -61,7 +61,8 @@ function describePlace({ dataDir, mongodbUrl }: { dataDir: string; mongodbUrl: s
 }
 
 async function isConfirmed(chain: string): Promise<boolean> {
-  if (process.stdin.isTTY !== true) throw new UsageError("Nobody can be asked here: add --yes to delete");
+  if (process.stdin.isTTY !== true)
+    throw new UsageError("Cannot ask for confirmation without a terminal: add --yes to delete");
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return (await prompt.question(`Type ${chain} to delete this index: `)).trim() === chain;

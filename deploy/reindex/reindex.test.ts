@@ -64,7 +64,7 @@ describe("the collections of an index", () => {
     expect(forgotten).to.deep.equal([]);
   });
 
-  it("begin with the checkpoint, and are told apart by chain", () => {
+  it("begin with the checkpoint, and differ by chain", () => {
     for (const chain of ["8453", "1", "solana"] as const)
       for (const { parts } of indexesOf(chain)) {
         expect(parts[0]?.collection.name).to.equal("checkpoints");

@@ -31,7 +31,7 @@ export interface OpenedStore {
   reclaim(): Promise<number>;
 }
 
-/** Opens a service's store; undefined where there is none. */
+/** Opens a service's store; undefined where it does not exist. */
 export async function openIndexStore(
   { dataDir, mongodbUrl }: StorePlace,
   { service, parts }: ServiceIndex,

@@ -9,7 +9,7 @@ import { describeWithProcesses } from "../../services/shared/testkit/describe.ts
 import { run, signalGroup, type } from "./screen.ts";
 
 const EXIT_CONFIG = 78;
-/** A port on which nobody listens. */
+/** A port without a listener. */
 const DEAD = "http://user:secret-password@127.0.0.1:9/v3/secret-key";
 const STOP_MS = 3_000;
 const START = "node -r ./deploy/node-version.cjs --import tsx deploy/all-in-one.ts";
@@ -40,14 +40,14 @@ describeWithProcesses("the first hour: what is wrong is said at once", () => {
         body += part;
       });
       req.on("end", () => {
-        const asked = JSON.parse(body);
-        const answers = [asked].flat().map(({ id, method }) => ({
+        const request = JSON.parse(body);
+        const answers = [request].flat().map(({ id, method }) => ({
           ...{ jsonrpc: "2.0", id },
           ...(method === "eth_chainId"
             ? { result: chainId }
             : { error: { code: -32000, message: "syncing" } }),
         }));
-        res.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+        res.end(JSON.stringify(Array.isArray(request) ? answers : answers[0]));
       });
     });
     silent = createServer();
@@ -155,13 +155,13 @@ describeWithProcesses("the first hour: what is wrong is said at once", () => {
     chainId = "0x1";
     const command = "node --import tsx services/lending/ingest/main.ts";
     const settings = env({ EVM_RPC_8453: urlOf(chain) });
-    const told = await run(command, { ...settings, LOG_FORMAT: "text" });
+    const asText = await run(command, { ...settings, LOG_FORMAT: "text" });
     const sentence = "is not an endpoint of Base: its chain id is 1, not 8453.";
-    expect(told.code).to.equal(EXIT_CONFIG);
-    expect(told.screen.text()).to.match(
+    expect(asText.code).to.equal(EXIT_CONFIG);
+    expect(asText.screen.text()).to.match(
       /^lending-ingest cannot start:\n {2}127\.0\.0\.1:\d+ \(EVM_RPC_8453\) /,
     );
-    expect(told.screen.text()).to.include(sentence);
+    expect(asText.screen.text()).to.include(sentence);
     const logged = await run(command, settings);
     expect(logged.code).to.equal(EXIT_CONFIG);
     const { level, problems } = JSON.parse(logged.screen.output());

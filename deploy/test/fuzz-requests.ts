@@ -275,12 +275,12 @@ export function anyRequest(
   known: readonly string[],
 ): fc.Arbitrary<FuzzRequest> {
   const paths = catalogue.map(({ path }) => path);
-  const asked = catalogue.map((endpoint) =>
+  const targets = catalogue.map((endpoint) =>
     queriesOf(describeParameters(endpoint), known).map(
       (query) => `${endpoint.path}${query === "" ? "" : `?${query}`}`,
     ),
   );
-  const target = fc.oneof(...asked);
+  const target = fc.oneof(...targets);
   const anyTarget = fc.oneof(
     { weight: 5, arbitrary: target },
     { weight: 1, arbitrary: fc.constantFrom(...PAGES) },
@@ -326,7 +326,7 @@ export function anyRequest(
   const paying = fc.record({
     door: fc.constant<FuzzRequest["door"]>("pay"),
     method: fc.constant("GET"),
-    target: fc.oneof(...asked.filter((_, at) => catalogue[at]?.priceUsd !== undefined)),
+    target: fc.oneof(...targets.filter((_, at) => catalogue[at]?.priceUsd !== undefined)),
     headers: fc.option(oneOfPayments, { freq: 3 }).map((payment) => {
       return payment === null ? [] : [["PAYMENT-SIGNATURE", payment] as const];
     }),

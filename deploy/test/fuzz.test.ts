@@ -45,7 +45,7 @@ describeRounds(REQUESTS / 250, "the running stack under any requests", () => {
       }
     };
     const batch = fc.array(anyRequest(catalogue, stack.known), { minLength: BATCH, maxLength: BATCH });
-    // Batches are not made smaller: the error tells which request it was.
+    // Batches are not made smaller: the error names the request.
     await fc.assert(
       fc.asyncProperty(fc.noShrink(batch), (requests) => sendAll(requests, send)),
       {

@@ -9,7 +9,7 @@ import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 
-/** How long prices are used that nobody confirms any more. */
+/** How long prices are used after the last confirmation. */
 const STALE_SECONDS = 3;
 
 type Row = Record<string, string | number | boolean | null>;

@@ -9,7 +9,7 @@ export interface RawAnswer {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Decoded from its framing and coding. */
   readonly body: string;
-  /** Bytes behind the answer: nobody asked for them. */
+  /** Bytes after the response, without a request. */
   readonly behind: string;
   readonly tookMs: number;
 }

@@ -11,10 +11,10 @@ const CONNECTIONS = 16;
 const TOKEN = "So11111111111111111111111111111111111111112";
 const PATH = "/api/v1/solana/token-transactions";
 
-interface Asked {
+interface Sent {
   readonly beganMs: number;
   readonly endedMs: number;
-  /** Undefined where no answer came. */
+  /** Undefined without a response. */
   readonly status: number | undefined;
 }
 
@@ -52,7 +52,7 @@ describeWithProcesses("two replicas of solana over one store, behind the gateway
     });
     ({ url } = await gateway.logged("listening"));
     // Until the gateway has found both.
-    while (replicas.some((replica) => answered(replica) === 0)) await askMany(2);
+    while (replicas.some((replica) => answered(replica) === 0)) await sendMany(2);
   });
   after(async () => {
     await Promise.all(started.map((program) => program.stop("SIGKILL")));
@@ -61,12 +61,12 @@ describeWithProcesses("two replicas of solana over one store, behind the gateway
 
   it("share its load: each answers 40 to 60 % of the requests", async () => {
     const before = replicas.map(answered);
-    const asked = await askMany(1_000);
-    expect(asked.map(({ status }) => status)).to.deep.equal(asked.map(() => 200));
+    const sent = await sendMany(1_000);
+    expect(sent.map(({ status }) => status)).to.deep.equal(sent.map(() => 200));
     // The last lines of the logs may still be on their way.
     const counts = () => replicas.map((replica, i) => answered(replica) - (before[i] as number));
-    while (counts().reduce((sum, count) => sum + count, 0) < asked.length) await new Promise(setImmediate);
-    for (const count of counts()) expect(count / asked.length, `of ${counts()}`).to.be.within(0.4, 0.6);
+    while (counts().reduce((sum, count) => sum + count, 0) < sent.length) await new Promise(setImmediate);
+    for (const count of counts()) expect(count / sent.length, `of ${counts()}`).to.be.within(0.4, 0.6);
   });
 
   it("one killed under load costs no request but those in flight on it", async () => {
@@ -76,33 +76,33 @@ describeWithProcesses("two replicas of solana over one store, behind the gateway
       killedMs = performance.now();
       void replicas[0]?.stop("SIGKILL");
     };
-    const asked = await askMany(1_500, kill);
-    const failed = asked.filter(({ status }) => status !== 200);
-    const inFlight = asked.filter(({ beganMs, endedMs }) => beganMs <= killedMs && endedMs >= killedMs);
+    const sent = await sendMany(1_500, kill);
+    const failed = sent.filter(({ status }) => status !== 200);
+    const inFlight = sent.filter(({ beganMs, endedMs }) => beganMs <= killedMs && endedMs >= killedMs);
     expect(inFlight.length).to.be.at.most(CONNECTIONS);
     for (const one of failed) expect(one.beganMs, `${one.status}`).to.be.at.most(killedMs);
     expect(failed.length).to.be.at.most(inFlight.length);
-    expect(asked.filter(({ beganMs }) => beganMs > killedMs)).to.have.length.above(1_000);
+    expect(sent.filter(({ beganMs }) => beganMs > killedMs)).to.have.length.above(1_000);
   });
 
   /** Requests over some connections, each the next when the one before is answered; no two are the same. */
-  async function askMany(count: number, onDone: (done: number) => void = () => {}): Promise<Asked[]> {
-    const asked: Asked[] = [];
+  async function sendMany(count: number, onDone: (done: number) => void = () => {}): Promise<Sent[]> {
+    const sent: Sent[] = [];
     let next = 0;
-    const askOn = async (): Promise<void> => {
+    const sendOn = async (): Promise<void> => {
       while (next < count) {
         const offset = next++;
         const beganMs = performance.now();
-        const status = await ask(offset);
-        asked.push({ beganMs, endedMs: performance.now(), status });
-        onDone(asked.length);
+        const status = await send(offset);
+        sent.push({ beganMs, endedMs: performance.now(), status });
+        onDone(sent.length);
       }
     };
-    await Promise.all(Array.from({ length: CONNECTIONS }, askOn));
-    return asked;
+    await Promise.all(Array.from({ length: CONNECTIONS }, sendOn));
+    return sent;
   }
 
-  async function ask(offset: number): Promise<number | undefined> {
+  async function send(offset: number): Promise<number | undefined> {
     const query = `token_address=${TOKEN}&days=1&limit=20&offset=${offset}`;
     try {
       const response = await fetch(`${url}${PATH}?${query}`, { headers: { "X-API-KEY": KEY } });
@@ -114,7 +114,7 @@ describeWithProcesses("two replicas of solana over one store, behind the gateway
   }
 });
 
-/** Requests for rows that a replica's log tells of. */
+/** Requests for rows in a replica's log. */
 function answered({ lines }: TestProcess): number {
   return lines.filter((line) => line.includes('"msg":"request"') && line.includes(`"route":"${PATH}"`))
     .length;

@@ -17,7 +17,7 @@ export interface Stack {
   readonly payUrl: string;
   /** An API key with every scope. */
   readonly key: string;
-  /** Addresses of pools, tokens, vaults and accounts that the stores know, as the API tells them. */
+  /** Addresses of pools, tokens, vaults and accounts that the stores know, as the API returns them. */
   readonly known: readonly string[];
   /** The processes, by name. */
   readonly processes: Readonly<Record<string, TestProcess>>;
@@ -108,7 +108,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
       ...(await readKnown(url, await chain.headNumber())),
       ...new Set(deployed.match(EVM_ADDRESS) ?? []),
     ];
-    // What is asked of a store that changes has no fixed answer; and the ingests would take a part of the machine.
+    // Responses over a store that changes are not repeatable, and the ingests would take a part of the machine.
     await Promise.all(ingests.map((ingest) => ingest.stop()));
     for (const name of Object.keys(processes)) if (/ingest|fill/.test(name)) delete processes[name];
     return { url, adminUrl, payUrl, key: KEY, known, processes, stop };
@@ -118,7 +118,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
   }
 }
 
-/** Waits until every list has rows and stands on the head, and collects the addresses in them. */
+/** Waits until every list has rows of the head, and collects the addresses in them. */
 async function readKnown(url: string, head: number): Promise<string[]> {
   const cells: string[] = [];
   for (const path of FILLED) {
@@ -132,7 +132,7 @@ async function readKnown(url: string, head: number): Promise<string[]> {
   return [...new Set(cells.filter((cell) => ADDRESS.test(cell)))];
 }
 
-/** Texts in the rows of a list; none while it does not stand on the head. */
+/** Texts in the rows of a list; none while it is behind the head. */
 async function readCells(url: string, head: number): Promise<string[]> {
   const answer = await fetch(url, { headers: { "X-API-KEY": KEY } });
   const text = await answer.text();

@@ -80,9 +80,13 @@ const BREAKAGES: readonly (readonly [string, string, string])[] = [
     "stop_grace_period: 12s",
     "gateway: stop_grace_period is 12000 ms, stopping may take 17000 ms",
   ],
-  ["http://127.0.0.1:8103/readyz", "http://127.0.0.1:8103/", "solana: its health check does not ask"],
-  ["8080/readyz?exclude=data", "8080/readyz", "gateway: its health check does not ask"],
-  ["http://127.0.0.1:8102/readyz", "http://127.0.0.1:8101/readyz", "lending: its health check does not ask"],
+  ["http://127.0.0.1:8103/readyz", "http://127.0.0.1:8103/", "solana: its health check does not request"],
+  ["8080/readyz?exclude=data", "8080/readyz", "gateway: its health check does not request"],
+  [
+    "http://127.0.0.1:8102/readyz",
+    "http://127.0.0.1:8101/readyz",
+    "lending: its health check does not request",
+  ],
   [
     "lending: { condition: service_started }",
     "loans: { condition: service_started }",

@@ -140,9 +140,9 @@ function findServiceFaults(service: ComposeService, process: Process | undefined
     if (port === (ports.admin ?? ports.metrics) && !published.startsWith("127.0.0.1:"))
       faults.push(`publishes ${published} beyond this machine, which is for operators`);
   }
-  const asked = `127.0.0.1:${http}${readinessPath(process.name)}`;
-  if (http !== undefined && !service.healthcheck?.test.join(" ").includes(`//${asked}`)) {
-    faults.push(`its health check does not ask ${asked}`);
+  const probe = `127.0.0.1:${http}${readinessPath(process.name)}`;
+  if (http !== undefined && !service.healthcheck?.test.join(" ").includes(`//${probe}`)) {
+    faults.push(`its health check does not request ${probe}`);
   }
   return faults;
 }

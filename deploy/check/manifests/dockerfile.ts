@@ -75,7 +75,7 @@ function findEndFaults(instructions: readonly Instruction[], processes: readonly
   const last = instructions.slice(instructions.findLastIndex(({ keyword }) => keyword === "FROM"));
   const faults: string[] = [];
   const user = last.findLast(({ keyword }) => keyword === "USER")?.rest ?? "root";
-  // Kubernetes can tell from a number alone that an image does not run as root.
+  // Kubernetes needs a number to see that an image does not run as root.
   if (!/^[1-9]\d*(:[1-9]\d*)?$/.test(user))
     faults.push(`USER is ${user}, not the number of a user that is not root`);
   const command = last.findLast(({ keyword }) => keyword === "CMD")?.rest ?? "";

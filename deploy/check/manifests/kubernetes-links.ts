@@ -28,7 +28,7 @@ function findDeploymentFaults(objects: readonly KubernetesObject[], pods: readon
   });
 }
 
-/** Ports that tell what only operators should know. */
+/** Ports that serve what only operators should see. */
 const OPERATORS = ["admin", "metrics"] as const;
 
 function isSamePort({ spec }: Pod, name: string, port: string | number): boolean {
@@ -88,7 +88,7 @@ function isOpenToAll({ from = [], ports = [] }: Rule, guarded: readonly Pod[]): 
   return ports.length === 0 || ports.some(({ port }) => port === undefined || isOfOperators(port));
 }
 
-/** A policy that picks no pod protects nothing; a peer or port that does not exist lets nobody in. */
+/** A policy that picks no pod protects nothing; a peer or port that does not exist admits no request. */
 function findPolicyFaults(objects: readonly KubernetesObject[], pods: readonly Pod[]): string[] {
   return listOf(objects, "NetworkPolicy").flatMap(({ metadata, spec }) => {
     const called = `NetworkPolicy ${metadata?.name}`;

@@ -104,11 +104,14 @@ function findProbeFaults(pod: Pod, container: Container): string[] {
     readinessProbe: readinessPath(pod.name),
   };
   return Object.entries(probes).flatMap(([name, path]) => {
-    const asked = container[name as keyof typeof probes]?.httpGet;
+    const request = container[name as keyof typeof probes]?.httpGet;
     // Services have no use for the gateway's query, and do not mind it.
-    const isAsked = asked?.path === path || (path === "/readyz" && asked?.path === readinessPath("gateway"));
-    if (!isAsked) return [`${name} asks ${asked?.path}, not ${path}`];
-    return hasPort(pod, asked.port) ? [] : [`${name} asks the port ${asked.port}, which it does not have`];
+    const isRight =
+      request?.path === path || (path === "/readyz" && request?.path === readinessPath("gateway"));
+    if (!isRight) return [`${name} requests ${request?.path}, not ${path}`];
+    return hasPort(pod, request.port)
+      ? []
+      : [`${name} requests the port ${request.port}, which it does not have`];
   });
 }
 

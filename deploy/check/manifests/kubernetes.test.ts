@@ -70,19 +70,19 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
   ],
   [
     ["Deployment", "solana", `${CONTAINER}/readinessProbe/httpGet/port`, "web"],
-    "solana: readinessProbe asks the port web",
+    "solana: readinessProbe requests the port web",
   ],
   [
     ["Deployment", "solana", `${CONTAINER}/livenessProbe/httpGet/path`, "/"],
-    "solana: livenessProbe asks /, not /livez",
+    "solana: livenessProbe requests /, not /livez",
   ],
   [
     ["Deployment", "gateway", `${CONTAINER}/readinessProbe/httpGet/path`, "/readyz"],
-    "gateway: readinessProbe asks /readyz, not /readyz?exclude=data",
+    "gateway: readinessProbe requests /readyz, not /readyz?exclude=data",
   ],
   [
     ["Deployment", "solana", `${CONTAINER}/readinessProbe`, undefined],
-    "solana: readinessProbe asks undefined",
+    "solana: readinessProbe requests undefined",
   ],
   [["Deployment", "solana", `${CONTAINER}/resources/limits`, {}], "solana: its memory has no limit"],
   [

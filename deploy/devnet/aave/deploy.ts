@@ -112,7 +112,7 @@ export function aaveContracts(aave: AaveDeployment): Transaction[] {
 
 type Setter = Extract<(typeof aaveProviderAbi)[number], { inputs: readonly [{ type: "address" }] }>["name"];
 
-/** Tells the provider who stands behind one of its names. */
+/** Registers the contract of one of the provider's names. */
 function name({ owner, provider }: AaveDeployment, functionName: Setter, address: Address): Transaction {
   const data = encodeFunctionData({ abi: aaveProviderAbi, functionName, args: [address] });
   return { from: owner, to: provider, data, gas: CREATION_GAS };
@@ -127,7 +127,7 @@ function strategyCreation(provider: Address, { optimal, base, slope1, slope2 }: 
   return aaveCreation("DefaultReserveInterestRateStrategy", { types, args: [provider, ...rays] });
 }
 
-const NOBODY: Address = `0x${"0".repeat(40)}`;
+const NO_ADDRESS: Address = `0x${"0".repeat(40)}`;
 
 /** Prices in USD with 8 decimals, without another oracle behind it. */
 function oracleCreation({ provider, reserves }: AaveDeployment): Hex {
@@ -135,7 +135,7 @@ function oracleCreation({ provider, reserves }: AaveDeployment): Hex {
   const feeds = reserves.map(({ feed }) => feed);
   return aaveCreation("AaveOracle", {
     types: "address, address[], address[], address, address, uint256",
-    args: [provider, assets, feeds, NOBODY, NOBODY, 10n ** 8n],
+    args: [provider, assets, feeds, NO_ADDRESS, NO_ADDRESS, 10n ** 8n],
   });
 }
 
@@ -165,7 +165,7 @@ function listing({ owner, implementations, reserves }: AaveDeployment): Hex {
     interestRateStrategyAddress: strategy,
     underlyingAsset: token.address,
     treasury: owner,
-    incentivesController: NOBODY,
+    incentivesController: NO_ADDRESS,
     aTokenName: `Aave Devnet ${token.symbol}`,
     aTokenSymbol: `aDev${token.symbol}`,
     variableDebtTokenName: `Aave Devnet Variable Debt ${token.symbol}`,

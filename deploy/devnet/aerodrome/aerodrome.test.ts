@@ -198,7 +198,7 @@ describeWithChain("devnet: Aerodrome", () => {
       3n * 10n ** 18n,
     );
 
-    // Not a pool of the deployment: nobody has approved the desk yet.
+    // Not a pool of the deployment: no account has approved the desk yet.
     const removed = await aerodrome.removeLiquidity(address, 10n ** 18n, { from: provider(1) });
     await chain.mine();
     const burnt = await aerodrome.eventsOf(removed);

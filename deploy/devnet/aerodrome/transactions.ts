@@ -22,7 +22,7 @@ function call(from: Address, to: Address, { gas = GAS, ...what }: Call & { gas?:
   return { from, to, data: encodeFunctionData(what), gas };
 }
 
-/** Builders of one transaction each; amounts are raw. Whoever removes or stakes must have approved the desk or gauge. */
+/** Builders of one transaction each; amounts are raw. An account that removes or stakes must have approved the desk or gauge. */
 export const aerodromeTransactions = {
   createPool: (from: Address, factory: Address, key: { tokenA: Address; tokenB: Address; stable: boolean }) =>
     call(from, factory, {

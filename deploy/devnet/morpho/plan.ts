@@ -107,7 +107,7 @@ export function oraclePrice(loan: Token, collateral: Token): bigint {
   return (cents(collateral) * 10n ** BigInt(36 + loan.decimals - collateral.decimals)) / cents(loan);
 }
 
-/** A vault's creation code, which its factory is told. */
+/** A vault's creation code, which its factory takes as an argument. */
 export function vaultCode(version: MorphoVaultSpec["version"]): Hex {
   return version === "1.0" ? readMorphoBytecode("MetaMorpho") : lossKeepingVault.bytecode;
 }

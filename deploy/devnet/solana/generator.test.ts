@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { before, describe, it } from "mocha";
+import { before, it } from "mocha";
+import { describeLong } from "../../../services/shared/testkit/describe.ts";
 import type { SolanaTransaction } from "../../../services/solana/chain/port.ts";
 import {
   findMalformedTransaction,
@@ -31,7 +32,7 @@ function makeBlocks(more: Partial<GeneratorOptions>, slots: number): MadeBlock[]
 const transactionsOf = (blocks: readonly MadeBlock[]) =>
   blocks.flatMap(({ raw }) => raw.transactions as SolanaTransaction[]);
 
-describe("Solana generator", () => {
+describeLong("Solana generator", () => {
   let blocks: MadeBlock[];
   let transactions: SolanaTransaction[];
   let expected: Map<string, ExpectedTransaction>;

@@ -47,7 +47,7 @@ export function createAaveRounds(
   };
 }
 
-/** A user moves in the reserves that it began in, on the side that it began on: nobody borrows what it supplies. */
+/** A user moves in the reserves that it began in, on the side that it began on: no user borrows what it supplies. */
 function positionsOf(
   user: Address,
   { reserves, spec }: { reserves: readonly AaveReserve[]; spec: (typeof AAVE_USERS)[number] | undefined },
@@ -152,7 +152,7 @@ function chooseAction(
     (whole * BigInt(Math.round(1e6 * (from + (to - from) * random.next())))) / 1_000_000n;
   const act = (verb: "supply" | "withdraw" | "borrow" | "repay", ...limits: bigint[]): Make | undefined => {
     const [amount = 0n] = limits.sort((a, b) => (a < b ? -1 : 1));
-    // Below a thousandth of a token nobody moves.
+    // Amounts below a thousandth of a token are not moved.
     if (amount * 1_000n < 10n ** BigInt(reserve.token.decimals)) return undefined;
     return (from) => transactions[verb](from, pool, { asset, amount });
   };

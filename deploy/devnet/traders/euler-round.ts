@@ -6,10 +6,10 @@ import type { Random } from "../random.ts";
 import type { Address } from "../transactions.ts";
 import type { Planned, Round } from "./round.ts";
 
-/** What is asked of a vault before something is done with it. */
+/** What a trader reads of a vault before acting on it. */
 const CASH = encodeFunctionData({ abi: eulerVaultAbi, functionName: "cash" });
 const BORROWS = encodeFunctionData({ abi: eulerVaultAbi, functionName: "totalBorrows" });
-/** Above it nobody borrows more, below it nobody repays: utilisation goes back and forth over the rates' kinks. */
+/** Above it no trader borrows more, below it none repays: utilisation goes back and forth over the rates' kinks. */
 const HIGH_PERCENT = 94n;
 const LOW_PERCENT = 15n;
 

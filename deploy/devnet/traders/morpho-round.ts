@@ -9,7 +9,7 @@ import { createLoanRounds, least } from "./morpho-loans.ts";
 import type { Round } from "./round.ts";
 import { wanderOf } from "./wander.ts";
 
-/** In parts of all blocks; there is never more than one of the first three in a block, for each stands on what it read. */
+/** In parts of all blocks; there is never more than one of the first three in a block, since each depends on what it read. */
 const LOAN_SHARE = 0.25;
 const DEPOSIT_SHARE = 0.1;
 const REALLOCATION_SHARE = 0.05;

@@ -82,7 +82,7 @@ function issue(holders: Holders): Hex[] {
   );
 }
 
-/** An address that nobody has the key of. */
+/** An address without a known key. */
 function localAddress(purpose: string): Address {
   return `0x${keccak256(stringToHex(`chaintables devnet: ${purpose}`)).slice(-40)}`;
 }

@@ -47,11 +47,11 @@ export interface SlipstreamKit {
     sqrtPriceX96: bigint;
   }): Promise<{ hash: Hex; address: Address }>;
   createGauge(pool: Address): Promise<Hex>;
-  /** Hundredths of a bip; 0 = the tick spacing's. No event tells of it. */
+  /** Hundredths of a bip; 0 = the tick spacing's. No event reports it. */
   setSwapFee(pool: Address, fee: number): Promise<Hex>;
   /** Stakes liquidity that the desk has in the range, by the deployment's owner. */
   stake(gauge: Address, position: Range & { liquidity: bigint }): Promise<Hex>;
-  /** By the number that Deposit told. */
+  /** By the number in the Deposit event. */
   unstake(gauge: Address, tokenId: bigint): Promise<Hex>;
   /** Has the gauge take its fees: CollectFees of the pool, ClaimFees of the gauge. */
   collectFees(gauge: Address): Promise<Hex>;

@@ -2,7 +2,7 @@ import { createLog } from "../../../services/shared/logging/log.ts";
 import { runMain } from "../../../services/shared/process/process.ts";
 import { superviseProcess } from "../supervisor.ts";
 
-/** A program for supervisor.test.ts: supervises one program of ours and one that is not, and tells their pids. */
+/** A program for supervisor.test.ts: supervises a program of this repository and another one, and prints their pids. */
 await runMain("parent", async () => {
   const log = createLog({ name: "parent", level: "warn", destination: 2 });
   const child = new URL("./child.main.ts", import.meta.url);

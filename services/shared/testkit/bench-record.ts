@@ -7,7 +7,7 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** The bound that the figure is held to; none for what is only told beside it. */
+  /** The bound that the figure is held to; absent for a figure without a goal. */
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number };
 }
 

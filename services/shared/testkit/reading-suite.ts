@@ -161,7 +161,7 @@ export function describeReading(suite: ReadingSuite): void {
       await written.declare([ingestStatus]);
       let ingest: TestProcess | undefined;
       try {
-        // A port that nobody listens on.
+        // A port without a listener.
         const settings = { DATA_DIR: another, [suite.setting]: `http://127.0.0.1:1/${SECRET}` };
         ingest = startIngestProcess(suite.ingest, { ...suite.env, ...settings });
         let row: IngestStatusRow | undefined;

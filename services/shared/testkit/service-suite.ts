@@ -24,7 +24,7 @@ export interface ServiceSuite {
   readonly status: Pick<ServiceStatus, "mode" | "chains" | "peers">;
 }
 
-/** What every service promises, asked of its real process, alone and over the wire. */
+/** What every service must do, tested on its real process, alone and over the wire. */
 export function describeService(suite: ServiceSuite): void {
   describeWithProcesses(`${suite.name}, alone as a process`, () => {
     let service: ServiceProcess;
