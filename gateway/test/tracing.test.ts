@@ -146,7 +146,7 @@ describeWithChain("gateway: traces", () => {
     expect(server.isFailed).to.equal(false);
     const [first, second] = questions.sort((a) => (a.isFailed ? -1 : 1));
     expect(first).to.deep.include({ isFailed: true, parentSpanId: server.spanId });
-    expect(first?.attributes["error.type"]).to.equal("BrokenOff");
+    expect(first?.attributes["error.type"]).to.equal("ConnectionBroken");
     expect(second).to.deep.include({ isFailed: false, parentSpanId: server.spanId });
     expect(second?.attributes["http.request.resend_count"]).to.equal(1);
     const carried = evmDex.seen.map(({ headers }) => String(headers.traceparent).split("-")[2]);
@@ -177,7 +177,7 @@ describeWithChain("gateway: traces", () => {
     await until(() => collector.spans.length >= 2);
     const told = collector.spans.map(({ kind, attributes }) => [kind, attributes["error.type"]]);
     expect(told).to.have.deep.members([
-      ["client", "Abandoned"],
+      ["client", "RequestCancelled"],
       ["server", "client_gone"],
     ]);
   });

@@ -1,5 +1,5 @@
 /**
- * What an observer should find in a generated block, told by the programs that made it: no decoder had a hand in it.
+ * What an observer should find in a generated block, from the programs that made it, independent of the decoder.
  * Amounts are raw units, addresses base58.
  */
 import type { ExpectedBase } from "./chain/execution.ts";

@@ -155,7 +155,7 @@ describeLong("Solana generator", () => {
     expect(launched.length, "launches").to.be.greaterThan(0);
   });
 
-  it("tells of trades what the vaults' balances tell", () => {
+  it("expects trades that agree with the vaults' balances", () => {
     let checked = 0;
     for (const transaction of transactions) {
       const told = expected.get(transaction.transaction.signatures[0] ?? "");

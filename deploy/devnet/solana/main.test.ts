@@ -68,7 +68,7 @@ describeWithProcesses("Solana devnet: process", () => {
     const { genesisHash, url } = first.ready;
     expect(second.ready).to.deep.include({ resumed: true, genesisHash, url });
     expect(await second.head()).to.be.at.least(told);
-    expect(await second.hashes(begun, told), "what was told is told again").to.deep.equal(before);
+    expect(await second.hashes(begun, told), "serves the same blocks again").to.deep.equal(before);
     await waitForSlot(second, told + 20);
     const ended = await second.head();
     const later = await second.hashes(told, ended);

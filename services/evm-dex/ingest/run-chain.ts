@@ -2,7 +2,7 @@ import type { Cache } from "../../shared/cache/port.ts";
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
-import { type IndexAttempt, indexUntilAborted } from "../../shared/index/index-until-aborted.ts";
+import { type IndexAttempt, indexUntilAborted } from "../../shared/ingest/index-until-aborted.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
 import type { Log } from "../../shared/logging/log.ts";

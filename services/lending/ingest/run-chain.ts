@@ -1,5 +1,5 @@
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
-import { indexUntilAborted } from "../../shared/index/index-until-aborted.ts";
+import { indexUntilAborted } from "../../shared/ingest/index-until-aborted.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { SyncDeps } from "./load.ts";

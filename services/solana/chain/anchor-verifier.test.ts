@@ -99,7 +99,7 @@ describe("a source that is anchored to a final block", () => {
     expect(lines).to.deep.equal([]);
   });
 
-  it("takes nobody for another chain who is behind, has pruned the slot, or hides it", async () => {
+  it("accepts an endpoint that is behind, has pruned the slot, or hides it", async () => {
     const behind = fakeChain(BLOCKS.slice(0, 10));
     const pruned = fakeChain(BLOCKS, { firstAvailable: 130 });
     for (const handler of [honest(behind), honest(pruned), withholding(CHAIN, [FINAL])]) {
@@ -110,7 +110,7 @@ describe("a source that is anchored to a final block", () => {
     }
   });
 
-  it("says who contradicts where nobody agrees", async () => {
+  it("reports each endpoint that contradicts if none agrees", async () => {
     const a = switchable(forkedFrom(FINAL));
     const b = switchable({ ...CHAIN, genesis: fakeKey(9, 1) });
     const { source, clock } = setUpSource({ "a.test": a.handler, "b.test": b.handler });

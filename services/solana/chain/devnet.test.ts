@@ -157,7 +157,7 @@ describeWithChain("createSolanaSource at a node", () => {
     expect(await source.largestTokenAccounts(market.wallets[0] ?? "")).to.equal(undefined);
   });
 
-  it("tells accounts of the slot that is final, whatever has happened since", async () => {
+  it("returns accounts of the final slot, whatever has happened since", async () => {
     solana = await createTestSolana();
     solana.produce(50);
     const source = solana.source(QUICK);

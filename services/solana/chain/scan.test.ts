@@ -80,7 +80,7 @@ describe("scanBlocks", () => {
     );
   });
 
-  it("asks for no more than the consumer's buffer holds", async () => {
+  it("requests no more than the consumer's buffer holds", async () => {
     const clock = createFakeClock();
     const fake = createFakeSource(clock, () => fakeBlocks(Array.from({ length: 100 }, (_, i) => 100 + i)));
     const scan = scanBlocks(
@@ -93,7 +93,7 @@ describe("scanBlocks", () => {
     await scan.return();
   });
 
-  it("asks for fewer slots where they are full", async () => {
+  it("requests fewer slots where they are full", async () => {
     const clock = createFakeClock();
     const transactions = Array.from({ length: 1_000 }, (_, i) => fakeTransaction(i));
     const full = fakeBlocks(Array.from({ length: 400 }, (_, i) => 100 + i)).map((block) => ({
@@ -108,7 +108,7 @@ describe("scanBlocks", () => {
     expect(parts.flatMap(({ blocks }) => blocks)).to.have.length(400);
   });
 
-  it("gives everything before a segment that cannot be had, then throws", async () => {
+  it("yields everything before a range that cannot be read, then throws", async () => {
     const clock = createFakeClock();
     const all = fakeBlocks(Array.from({ length: 100 }, (_, i) => 100 + i));
     const fake = createFakeSource(clock, () => all);
@@ -146,7 +146,7 @@ describe("scanBlocks", () => {
     expect(error.message).to.contain("slot 106 names slot 105 as its parent");
   });
 
-  it("does not retry what is a mistake of ours, and ends with the signal", async () => {
+  it("does not retry a programming error, and ends with the signal", async () => {
     const clock = createFakeClock();
     const fake = createFakeSource(
       clock,

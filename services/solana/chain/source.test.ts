@@ -36,7 +36,7 @@ describe("createSolanaSource", () => {
     );
   });
 
-  it("tells the heads of both commitments", async () => {
+  it("returns the heads of both commitments", async () => {
     const { source, clock } = setUpSource({ "a.test": honest(CHAIN) });
     expect(await clock.run(source.head("confirmed"))).to.deep.equal({ slot: 139 });
     expect(await clock.run(source.head("finalized"))).to.deep.equal({ slot: 107 });
@@ -178,7 +178,7 @@ describe("createSolanaSource", () => {
     }
   });
 
-  it("tells the largest accounts of a mint, or that nobody does", async () => {
+  it("returns the largest accounts of a mint, or undefined if no endpoint serves them", async () => {
     const address = fakeKey(4, 4);
     const { source, clock, network } = setUpSource({
       "a.test": () => ({ status: 403, body: "Forbidden" }),
@@ -210,7 +210,7 @@ describe("createSolanaSource", () => {
     expect(network.requestsTo("a.test")).to.have.length(0);
   });
 
-  it("wakes on a slot that the websocket tells, and stops when it is closed", async () => {
+  it("wakes on a slot from the websocket, and stops when it is closed", async () => {
     const sockets: { onopen?: () => void; onmessage?: (event: { data: string }) => void; sent: string[] }[] =
       [];
     class FakeSocket {

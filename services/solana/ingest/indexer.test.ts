@@ -76,7 +76,7 @@ async function fresh(blocks: readonly TimedBlock[]): Promise<Record<string, unkn
 }
 
 describeLong("Solana indexer", () => {
-  it("leaves the same store, however blocks are cut into batches and whoever goes on", async () => {
+  it("leaves the same store, however blocks are cut into batches and whichever indexer continues", async () => {
     await fc.assert(
       fc.asyncProperty(
         chain,
@@ -104,7 +104,7 @@ describeLong("Solana indexer", () => {
     );
   });
 
-  it("takes slots back as if they had never been, and goes on with others", async () => {
+  it("rolls slots back completely, and continues with others", async () => {
     await fc.assert(
       fc.asyncProperty(chain, chain, fc.nat(), async (blocks, other, forkSeed) => {
         const store = await openTestStore();

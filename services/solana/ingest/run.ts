@@ -1,4 +1,4 @@
-import { type IndexAttempt, indexUntilAborted } from "../../shared/index/index-until-aborted.ts";
+import { type IndexAttempt, indexUntilAborted } from "../../shared/ingest/index-until-aborted.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { Guard } from "../../shared/storage/lease.ts";

@@ -48,7 +48,7 @@ describe("status of the solana service", () => {
     });
   });
 
-  it("tells slot, time, coverage and lag", async () => {
+  it("returns slot, time, coverage and lag", async () => {
     const indexed = { indexedBlock: 500, indexedBlockHash: "hash", indexedTime: NOW_S - 10, fromBlock: 100 };
     expect(await statusWith({})).to.deep.equal({
       mode: "serving",

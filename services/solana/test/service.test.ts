@@ -97,7 +97,7 @@ describeWithChain("solana over a filled store", () => {
       expect(data).to.deep.equal(filled.reference.tokenTransactions(query));
     });
 
-    it("tells in metrics what is kept in memory", async () => {
+    it("reports the sizes of its caches as metrics", async () => {
       const metrics = await (await fetch(`${service.httpUrl}/metrics`)).text();
       expect(metrics).to.match(/list_segments_kept\{service="solana"\} [1-9]/);
       expect(metrics).to.match(/head_seen_age_seconds\{service="solana"\} \d/);

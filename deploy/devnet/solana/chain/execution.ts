@@ -39,14 +39,14 @@ export interface ProgramFrame {
   /** "Program data: …", as Anchor's emit! writes events. */
   emit(data: Uint8Array): void;
   invoke(call: Call, run?: (frame: ProgramFrame) => void): void;
-  /** Something that this very instruction should be found to have done, told once the transaction is over. */
-  expect(told: () => readonly ExpectedBase[]): void;
+  /** Adds events that this instruction should be decoded to, computed once the transaction is over. */
+  expect(expected: () => readonly ExpectedBase[]): void;
 }
 
 /** Whatever may call programs: another program, or a transaction. */
 export type Caller = Pick<ProgramFrame, "invoke" | "ledger">;
 
-/** What an observer should find out about an instruction; the shape is in expected.ts. */
+/** An expected event of an instruction; the shapes are in expected.ts. */
 export interface ExpectedBase {
   readonly kind: string;
 }
@@ -54,7 +54,7 @@ export interface ExpectedBase {
 export interface Executed {
   readonly instructions: readonly Invocation[];
   readonly failure?: { readonly index: number; readonly error: ProgramError; readonly program: string };
-  /** Told by instructions of a transaction that succeeded, with their place in the order of execution. */
+  /** Events of a successful transaction, with their index in the order of execution. */
   readonly expected: readonly (ExpectedBase & { readonly instructionIndex: number })[];
 }
 
@@ -66,7 +66,7 @@ export function execute(
   const { ledger } = world;
   const mark = ledger.undo.mark();
   const instructions: Invocation[] = [];
-  const expectations: { at: Invocation; told: () => readonly ExpectedBase[] }[] = [];
+  const expectations: { at: Invocation; expected: () => readonly ExpectedBase[] }[] = [];
 
   function invokeInto(
     body: (string | Invocation)[],
@@ -80,7 +80,7 @@ export function execute(
       log: (line) => invocation.body.push(`Program log: ${line}`),
       emit: (data) => invocation.body.push(`Program data: ${Buffer.from(data).toString("base64")}`),
       invoke: (inner, runInner) => invokeInto(invocation.body, inner, runInner),
-      expect: (told) => expectations.push({ at: invocation, told }),
+      expect: (expected) => expectations.push({ at: invocation, expected }),
     });
   }
 
@@ -101,10 +101,10 @@ export function execute(
   }
   const places = new Map<Invocation, number>();
   for (const invocation of listInvocations(instructions)) places.set(invocation, places.size);
-  const told = expectations.flatMap(({ at, told: tell }) =>
+  const expected = expectations.flatMap(({ at, expected: tell }) =>
     tell().map((each) => ({ ...each, instructionIndex: places.get(at) as number })),
   );
-  return { instructions, expected: told.sort((a, b) => a.instructionIndex - b.instructionIndex) };
+  return { instructions, expected: expected.sort((a, b) => a.instructionIndex - b.instructionIndex) };
 }
 
 /** Every instruction in the order of execution. */

@@ -16,7 +16,7 @@ export interface TokenAccount {
   readonly mint: string;
   readonly owner: string;
   readonly amount: bigint;
-  /** Transfer fees that lie here and belong to nobody yet. */
+  /** Withheld transfer fees, not collected yet. */
   readonly withheld: bigint;
 }
 

@@ -48,7 +48,7 @@ export class UndoMap<V> {
     return this.#values.has(key);
   }
 
-  /** From now on `before` tells what there was at this moment. */
+  /** From now on `before` returns values as of this moment. */
   watch(): void {
     this.#before = new Map();
   }

@@ -2,7 +2,7 @@ import type { ProgramFrame } from "../chain/execution.ts";
 import type { ExpectedLiquidity, ExpectedTrade } from "../expected.ts";
 import { type Exchange, findSides, type Pair, type Pool, type SwapOrder } from "./pool.ts";
 
-/** Tells of a swap; reserves are those after the whole transaction. */
+/** Adds an expected swap; reserves are those after the whole transaction. */
 export function expectTrade(
   frame: ProgramFrame,
   { program, dex }: Pick<Exchange, "program" | "dex">,
@@ -42,7 +42,7 @@ export function expectTrade(
   });
 }
 
-/** Tells of tokens that were added or removed; amounts by the vaults. */
+/** Adds an expected liquidity change; amounts by the vaults. */
 export function expectLiquidity(
   frame: ProgramFrame,
   { program, dex }: Pick<Exchange, "program" | "dex">,

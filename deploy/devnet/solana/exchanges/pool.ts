@@ -56,7 +56,7 @@ export interface Exchange {
   removeLiquidity?(caller: Caller, order: LiquidityOrder): void;
 }
 
-/** An account of a pool that nobody looks into. */
+/** An account of a pool whose contents do not matter. */
 export function sideAccount(pool: Pool, role: string): string {
   return deriveAddress("pool account", pool.name, role);
 }

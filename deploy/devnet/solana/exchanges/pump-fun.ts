@@ -292,7 +292,7 @@ function emitTrade(frame: ProgramFrame, order: SwapOrder, sums: Sums & { readonl
     ...[ofSol(virtualQuote), u64(virtualTokens), ofSol(realQuote), u64(realTokens)],
     ...[key(FEE_RECIPIENT), u64(FEE_BPS), u64(sums.fee)],
     ...[key(findCreator(pool)), u64(CREATOR_FEE_BPS), u64(sums.creatorFee)],
-    // Volume of the user, which nobody here counts.
+    // Volume of the user: not simulated.
     ...[flag(!aToB), u64(0), u64(0), u64(0), i64(frame.time)],
     ...[text(sums.ixName), flag(false), u64(0), u64(0), u64(0), u64(0), u32(0)],
     isSol ? zeros(32) : key(pool.mints[1]),

@@ -246,7 +246,7 @@ function emitTrade(
     ...[FEE_RECIPIENT, findTokenAccount(ledger, FEE_RECIPIENT, pool.mints[1])].map(key),
     key(deriveAddress("creator", pool.name)),
     ...[CREATOR_BPS, sums.creatorFee].map(u64),
-    // Volume of the user, which only buys tell and nobody here counts.
+    // Volume of the user, in events of buys only: not simulated.
     ...(aToB ? [] : [flag(true), u64(0), u64(0), u64(0), i64(frame.time)]),
   ]);
 }

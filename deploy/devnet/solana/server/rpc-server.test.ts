@@ -107,7 +107,7 @@ describe("Solana RPC server", () => {
     expect(server.calls.get("getSlot")).to.equal(2);
   });
 
-  it("tells subscribers of new slots", async () => {
+  it("notifies subscribers of new slots", async () => {
     solana = await createTestSolana({ skipped: 0 });
     solana.produce(1);
     const said: Record<string, unknown>[] = [];

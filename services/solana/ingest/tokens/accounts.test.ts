@@ -169,7 +169,7 @@ describe("metadata accounts", () => {
   });
 });
 
-describe("what is told of a token", () => {
+describe("a token's properties", () => {
   const token = { mint: MINT, decimals: 3, isToken2022: false };
   const metadataAccount = account(
     METADATA_PROGRAM,

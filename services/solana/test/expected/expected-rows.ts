@@ -1,6 +1,6 @@
 /**
- * What lists, wallets and supplies should be by what the programs of the devnet told: worked out from their words alone,
- * without the decoder, the indexer, or how they count.
+ * Expected rows, balances and supplies, computed from the events that the devnet's programs expect: without the decoder
+ * and the indexer.
  */
 import type { ExpectedEvent, ExpectedTransaction } from "../../../../deploy/devnet/solana/expected.ts";
 

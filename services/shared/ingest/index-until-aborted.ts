@@ -1,9 +1,9 @@
-import type { IngestReporter } from "../ingest/reporter.ts";
-import { retryUntilAborted } from "../ingest/run-ingest.ts";
+import type { SyncLog } from "../index/follow-head.ts";
+import { StallMonitor } from "../index/stall-monitor.ts";
 import type { ProgressReport } from "../ingest-status/progress.ts";
 import type { Log } from "../logging/log.ts";
-import type { SyncLog } from "./follow-head.ts";
-import { StallMonitor } from "./stall-monitor.ts";
+import type { IngestReporter } from "./reporter.ts";
+import { retryUntilAborted } from "./run-ingest.ts";
 
 export interface IndexingOptions {
   readonly log: Log;
