@@ -2,12 +2,16 @@ import { within } from "../../services/shared/process/pause.ts";
 import type { Stoppable } from "../../services/shared/process/process.ts";
 
 /**
- * When a part is stopped. Ingests need nobody and end at once. The front drains first, then what it asks ends together:
+ * When a part is stopped. Ingests end at once. The front drains first, then the processes behind it end together:
  * services, and the local chains, which payments under way are settled on.
  */
 export type Place = "ingest" | "front" | "behind";
 
-/** A Ctrl-C ends everything within three seconds: what takes longer is ended by its supervisor or with this process. */
+/**
+ * A Ctrl-C ends everything within three seconds: what takes longer is killed. That loses nothing stored: indexes continue
+ * from their checkpoint, payments from the ledger, the local chain from its last complete save (at most 400 s old, which
+ * the indexes undo as a fork). Processes that run alone have the settings DRAIN_* instead.
+ */
 const ALL_MS = 2_700;
 /** For the front: requests in flight. */
 export const DRAIN_MS = 700;

@@ -83,12 +83,12 @@ class Fleet implements Stoppable {
     return worker;
   }
 
-  #replace({ process: { pid } }: Worker, of: { code: number; signal: string; ranMs: number }): void {
+  #replace({ process: { pid } }: Worker, exit: { code: number; signal: string; ranMs: number }): void {
     const { first, longest, stableAfter } = RESTART_MS;
-    if (of.ranMs >= stableAfter) this.#failures = 0;
+    if (exit.ranMs >= stableAfter) this.#failures = 0;
     const restartInMs = Math.min(longest, first * 2 ** this.#failures);
     this.#failures += 1;
-    this.#log.error({ worker: pid, code: of.code, signal: of.signal, restartInMs }, "a worker ended");
+    this.#log.error({ worker: pid, code: exit.code, signal: exit.signal, restartInMs }, "a worker ended");
     const timer = setTimeout(() => {
       this.#restarts.delete(timer);
       this.#fork();

@@ -28,16 +28,16 @@ const EXPOSED_HEADERS = [
   "X-Session-Id",
 ];
 
-export function createCors(of: {
+export function createCors(options: {
   readonly methods: readonly string[];
   /** Headers that a request may bear. */
   readonly allowed: readonly string[];
   /** Headers of a response that a page may read, besides those of every response. */
   readonly exposed?: readonly string[];
 }): Cors {
-  const exposed = [...EXPOSED_HEADERS, ...(of.exposed ?? [])].join(", ");
-  const methods = of.methods.join(", ");
-  const allowed = of.allowed.join(", ");
+  const exposed = [...EXPOSED_HEADERS, ...(options.exposed ?? [])].join(", ");
+  const methods = options.methods.join(", ");
+  const allowed = options.allowed.join(", ");
   return {
     headers: ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", exposed],
     allowAnyOrigin(res) {

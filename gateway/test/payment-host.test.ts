@@ -178,8 +178,8 @@ describeWithChain("gateway: the pay-per-request host", () => {
     after(() => redis?.remove());
     const publicUrl = "https://pay.example";
     const startTwo = async (redisUrl: string | undefined) => {
-      const of = { payment: { publicUrl }, config: { redisUrl } };
-      return [await start(of), await start(of)] as const;
+      const settings = { payment: { publicUrl }, config: { redisUrl } };
+      return [await start(settings), await start(settings)] as const;
     };
 
     it("charges and asks once for ten copies of a payment, whichever of them is asked", async () => {

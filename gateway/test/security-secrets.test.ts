@@ -133,35 +133,35 @@ describeWithProcesses("secrets of real processes", () => {
       EVM_RPC_8453: rpc,
     };
 
-    start("gateway", ["main.ts"], {
+    start("gateway", ["gateway/main.ts"], {
       ...stores,
       ...payments,
       BOOTSTRAP_API_KEY: SECRET.bootstrapKey,
       X402_PORT: "0",
       X402_FACILITATOR_URL: `http://127.0.0.1:${facilitatorPort}`,
     });
-    start("facilitator", ["facilitator/main.ts"], {
+    start("facilitator", ["gateway/payments/facilitator/main.ts"], {
       ...payments,
       FACILITATOR_PRIVATE_KEY: SECRET.privateKey,
     });
-    start("evm-dex", ["../services/evm-dex/main.ts"], { REDIS_URL: redis });
-    start("evm-dex without its store", ["../services/evm-dex/main.ts"], stores);
-    start("evm-dex ingest", ["../services/evm-dex/ingest/main.ts"], { EVM_RPC_8453: rpcs });
-    start("solana ingest", ["../services/solana/ingest/main.ts"], { SOLANA_RPC: rpcs });
+    start("evm-dex", ["services/evm-dex/main.ts"], { REDIS_URL: redis });
+    start("evm-dex without its store", ["services/evm-dex/main.ts"], stores);
+    start("evm-dex ingest", ["services/evm-dex/ingest/main.ts"], { EVM_RPC_8453: rpcs });
+    start("solana ingest", ["services/solana/ingest/main.ts"], { SOLANA_RPC: rpcs });
     const broken = `mongodb://somebody:${SECRET.brokenPassword}@127.0.0.1:9/`;
-    start("keys", ["keys.ts", "list"], { MONGODB_URL: broken, REDIS_URL: redis });
-    start("payments", ["payments.ts", "list"], { MONGODB_URL: mongo });
-    start("gateway with a store it cannot read", ["main.ts"], { MONGODB_URL: broken });
-    start("gateway with settings that are none", ["main.ts"], {
+    start("keys", ["gateway/cli/keys.ts", "list"], { MONGODB_URL: broken, REDIS_URL: redis });
+    start("payments", ["gateway/cli/payments.ts", "list"], { MONGODB_URL: mongo });
+    start("gateway with a store it cannot read", ["gateway/main.ts"], { MONGODB_URL: broken });
+    start("gateway with settings that are none", ["gateway/main.ts"], {
       MONGODB_URL: SECRET.brokenPassword,
       REDIS_URL: `http://:${SECRET.redisPassword}@x`,
       EVM_RPC_8453: `ftp://x/${SECRET.rpcPath}`,
     });
-    start("facilitator with a key that is none", ["facilitator/main.ts"], {
+    start("facilitator with a key that is none", ["gateway/payments/facilitator/main.ts"], {
       ...payments,
       FACILITATOR_PRIVATE_KEY: SECRET.brokenKey,
     });
-    start("facilitator with a key of another form", ["facilitator/main.ts"], {
+    start("facilitator with a key of another form", ["gateway/payments/facilitator/main.ts"], {
       ...payments,
       FACILITATOR_PRIVATE_KEY: SECRET.privateKey.slice(2),
     });

@@ -210,8 +210,8 @@ async function earnTruth(
       return { id, assets, cap, liquid, evk: known.get(id.toLowerCase()) };
     }),
   );
-  const sum = (of: (strategy: (typeof strategies)[number]) => bigint) =>
-    strategies.reduce((all, each) => all + of(each), 0n);
+  const sum = (amount: (strategy: (typeof strategies)[number]) => bigint) =>
+    strategies.reduce((all, each) => all + amount(each), 0n);
   const borrowed = sum(({ assets, evk }) => (evk ? (assets * evk.raw.borrows) / evk.raw.assets : 0n));
   const weighted = (rate: "supplyApy" | "borrowApy", over: bigint) => {
     if (strategies.some(({ assets, evk }) => assets > 0n && evk === undefined)) return null;

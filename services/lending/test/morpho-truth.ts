@@ -197,7 +197,8 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
       return { market, assets, cap, room: room > 0n ? room : 0n };
     }),
   );
-  const sum = (of: (each: (typeof held)[number]) => bigint) => held.reduce((all, each) => all + of(each), 0n);
+  const sum = (amount: (each: (typeof held)[number]) => bigint) =>
+    held.reduce((all, each) => all + amount(each), 0n);
   const borrowed = sum(({ assets, market: { supply, borrow } }) =>
     supply === 0n ? 0n : (assets * borrow) / supply,
   );
@@ -206,10 +207,10 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
   if (new Set(supplyQueue).size === supplyQueue.length && deposit !== maxDeposit)
     throw new Error(`${vault} takes ${maxDeposit}, its caps leave ${deposit}`);
   const caps = await Promise.all([...new Set(supplyQueue)].map(capOf));
-  const mean = (of: (market: TrueMarket) => number, total: bigint) =>
+  const mean = (rate: (market: TrueMarket) => number, total: bigint) =>
     total === 0n
       ? 0
-      : held.reduce((all, { market, assets }) => all + of(market) * Number(assets), 0) / Number(total);
+      : held.reduce((all, { market, assets }) => all + rate(market) * Number(assets), 0) / Number(total);
   const lltvs = held.flatMap(({ market: { params } }) =>
     params.collateralToken === zeroAddress ? [] : [Number(params.lltv) / 1e18],
   );

@@ -109,7 +109,7 @@ describe("HeadWatcher", () => {
       if (broken) throw new Error("down");
       return stored;
     };
-    const heads = watch({ read, trustMs: 40, onFailure: (...of) => failures.push(of) });
+    const heads = watch({ read, trustMs: 40, onFailure: (...failure) => failures.push(failure) });
     await untilAt(heads, 200);
     broken = true;
     await until(() => heads.current(CHAIN_ID) === undefined);

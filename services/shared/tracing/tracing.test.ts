@@ -74,8 +74,8 @@ describeLong("traces", () => {
 
   it("are not made where no collector is named", async () => {
     const metrics = createMetrics({ name: "evm-dex" });
-    const of = { config: undefined, trustsCallers: true, log: collectingLog(lines), metrics };
-    expect(await openTracing(of)).to.equal(undefined);
+    const options = { config: undefined, trustsCallers: true, log: collectingLog(lines), metrics };
+    expect(await openTracing(options)).to.equal(undefined);
     const app = await startApp(undefined);
     await fetch(`${app.url}/test/things?chain_id=1`, { headers: { traceparent: parentOf("01") } });
     expect(await accessLine(app)).not.to.have.property("traceId");

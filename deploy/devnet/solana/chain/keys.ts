@@ -72,15 +72,15 @@ function lookUp(
 ): [string[], string[], Lookup[]] {
   const place = (address: string) => tables.get(address) as { table: string; index: number };
   const names = [...new Set([...written, ...read].map((address) => place(address).table))];
-  const of = (addresses: readonly string[], table: string) =>
+  const inTable = (addresses: readonly string[], table: string) =>
     addresses.filter((address) => place(address).table === table);
   return [
-    names.flatMap((table) => of(written, table)),
-    names.flatMap((table) => of(read, table)),
+    names.flatMap((table) => inTable(written, table)),
+    names.flatMap((table) => inTable(read, table)),
     names.map((accountKey) => ({
       accountKey,
-      writableIndexes: of(written, accountKey).map((address) => place(address).index),
-      readonlyIndexes: of(read, accountKey).map((address) => place(address).index),
+      writableIndexes: inTable(written, accountKey).map((address) => place(address).index),
+      readonlyIndexes: inTable(read, accountKey).map((address) => place(address).index),
     })),
   ];
 }

@@ -65,10 +65,10 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
   /** What has become final is applied, in the order of the chain. */
   function applyFinal(): void {
     const root = shelf.head("finalized");
-    for (const [of, changes] of pending) {
-      if (of > root) return;
+    for (const [slot, changes] of pending) {
+      if (slot > root) return;
       final.apply(changes);
-      pending.delete(of);
+      pending.delete(slot);
     }
   }
 
@@ -94,11 +94,11 @@ export function createLiveChain(options: LiveChainOptions): LiveChain {
       // The other fork has to be ahead: a block, whatever is skipped.
       while (shelf.head("confirmed") < slot) make(again.at(-1) ?? 0);
     },
-    expected: (of) => expected.get(of),
+    expected: (slot) => expected.get(slot),
     head: (commitment) => shelf.head(commitment),
     firstAvailable: () => shelf.first(),
     produced: (from, to) => shelf.produced(from, to),
-    block: (of) => shelf.get(of),
+    block: (slot) => shelf.get(slot),
     accounts: (commitment) => readers[commitment],
     onSlot: (listener) => shelf.listen(listener),
   };

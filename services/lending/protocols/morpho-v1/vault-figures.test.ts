@@ -82,15 +82,18 @@ describe("Morpho: a vault's figures", () => {
   });
 
   it("are capped at what the vault has and its supply queue's markets take, each once; a cap that cannot bind counts as uncapped", () => {
-    const of = (more: Partial<VaultState>) => vaultFigures(vault(more), figures({ lent: LENT, idle: IDLE }));
+    const figuresWith = (more: Partial<VaultState>) =>
+      vaultFigures(vault(more), figures({ lent: LENT, idle: IDLE }));
     const both = [held("lent"), held("idle", { cap: NO_CAP })];
     // 800 units held, 100 more below the cap of the one market in the queue.
-    expect(of({ markets: both })?.supplyCap).to.equal(900n);
-    expect(of({ markets: both, supplyQueue: ["lent", "lent"] })?.supplyCap).to.equal(900n);
-    expect(of({ markets: both, supplyQueue: ["lent", "idle"] })?.supplyCap).to.equal(null);
-    expect(of({ markets: [held("lent", { cap: 2n ** 128n - 1n })] })?.supplyCap).to.equal(null);
-    expect(of({ markets: [held("lent", { cap: 2n ** 128n - 2n })] })?.supplyCap).to.equal(2n ** 128n - 2n);
-    expect(of({ markets: both, supplyQueue: [] })?.supplyCap).to.equal(800n);
+    expect(figuresWith({ markets: both })?.supplyCap).to.equal(900n);
+    expect(figuresWith({ markets: both, supplyQueue: ["lent", "lent"] })?.supplyCap).to.equal(900n);
+    expect(figuresWith({ markets: both, supplyQueue: ["lent", "idle"] })?.supplyCap).to.equal(null);
+    expect(figuresWith({ markets: [held("lent", { cap: 2n ** 128n - 1n })] })?.supplyCap).to.equal(null);
+    expect(figuresWith({ markets: [held("lent", { cap: 2n ** 128n - 2n })] })?.supplyCap).to.equal(
+      2n ** 128n - 2n,
+    );
+    expect(figuresWith({ markets: both, supplyQueue: [] })?.supplyCap).to.equal(800n);
   });
 
   it("say no to deposits where caps are reached, counting what the vault has rounded up", () => {

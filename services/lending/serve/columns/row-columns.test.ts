@@ -77,18 +77,18 @@ describe("RowColumns", () => {
 
   it("keeps the ids of texts from one head to the next, and drops unused texts", () => {
     const memory = new ColumnDictionaries();
-    const of = (name: string) => ({ name, size: 1, open: true });
-    const first = columnsOf([of("a"), of("b")], memory).text("name");
-    const second = columnsOf([of("b"), of("c")], memory).text("name");
+    const rowNamed = (name: string) => ({ name, size: 1, open: true });
+    const first = columnsOf([rowNamed("a"), rowNamed("b")], memory).text("name");
+    const second = columnsOf([rowNamed("b"), rowNamed("c")], memory).text("name");
     expect(second.dictionary).to.equal(first.dictionary);
     expect(second.ids[0]).to.equal(first.ids[1]);
     expect(lookupByText(second, Float64Array.of(7, 8))("a"), "known, but of no row any more").to.deep.equal(
       Number.NaN,
     );
-    const many = Array.from({ length: 5_000 }, (_, n) => of(`${n}`));
+    const many = Array.from({ length: 5_000 }, (_, n) => rowNamed(`${n}`));
     columnsOf(many, memory);
-    columnsOf([of("b")], memory);
-    const later = columnsOf([of("b")], memory).text("name");
+    columnsOf([rowNamed("b")], memory);
+    const later = columnsOf([rowNamed("b")], memory).text("name");
     expect(later.dictionary.size).to.equal(1);
   });
 });

@@ -74,19 +74,19 @@ describe("counts of segments that classes of value cannot tell", () => {
   it("are forgotten filter by filter, those not asked for longest first", async () => {
     const memory = new CountCache(3);
     const asked: string[] = [];
-    const of = (filter: string, firstSlot: number) =>
+    const read = (filter: string, firstSlot: number) =>
       memory.get({ filter, firstSlot }, async () => {
         asked.push(`${filter}${firstSlot}`);
         return firstSlot * 2;
       });
-    for (const filter of ["a", "a", "b"]) expect(await of(filter, 1)).to.equal(2);
-    expect(await of("b", 2)).to.equal(4);
+    for (const filter of ["a", "a", "b"]) expect(await read(filter, 1)).to.equal(2);
+    expect(await read("b", 2)).to.equal(4);
     expect(asked).to.deep.equal(["a1", "b1", "b2"]);
-    await of("a", 1);
-    await of("c", 1);
+    await read("a", 1);
+    await read("c", 1);
     expect(memory.size).to.equal(2);
-    await of("a", 1);
-    await of("b", 1);
+    await read("a", 1);
+    await read("b", 1);
     expect(asked).to.deep.equal(["a1", "b1", "b2", "c1", "b1"]);
   });
 });
