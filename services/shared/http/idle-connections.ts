@@ -1,5 +1,6 @@
-import type { Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import type { PendingResponse } from "./pending-responses.ts";
 
 export interface IdleLimits {
   /** Between requests. */
@@ -7,9 +8,6 @@ export interface IdleLimits {
   /** While the client reads nothing of a pending response; detected after this and before twice this time. */
   readonly stallMs: number;
 }
-
-/** Node stores the current response there. */
-export type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
 interface ActivitySample {
   bytesRead: number;
@@ -24,11 +22,15 @@ const SWEEP_MS = 5_000;
  * `keepAliveTimeout` and `timeout` set and refresh timers with every request, which costs a twentieth of a short
  * response. An idle connection may live one sweep longer.
  */
-export function closeIdleConnections(server: Server, { idleMs, stallMs }: IdleLimits): void {
+export function closeIdleConnections(
+  server: Server,
+  { idleMs, stallMs }: IdleLimits,
+  pendingResponse: PendingResponse,
+): void {
   server.keepAliveTimeout = 0;
   server.timeout = 0;
-  const connections = new Map<HttpSocket, ActivitySample>();
-  server.on("connection", (socket: HttpSocket) => {
+  const connections = new Map<Socket, ActivitySample>();
+  server.on("connection", (socket: Socket) => {
     connections.set(socket, { bytesRead: 0, sinceMs: performance.now() });
     socket.once("close", () => connections.delete(socket));
   });
@@ -38,10 +40,10 @@ export function closeIdleConnections(server: Server, { idleMs, stallMs }: IdleLi
     else socket.setTimeout(0);
   });
 
-  const look = (socket: HttpSocket, seen: ActivitySample, nowMs: number): void => {
+  const look = (socket: Socket, seen: ActivitySample, nowMs: number): void => {
     const { bytesRead } = socket;
     // A connection without a first request runs into headersTimeout, which the server handles.
-    if (bytesRead !== seen.bytesRead || bytesRead === 0 || socket._httpMessage) {
+    if (bytesRead !== seen.bytesRead || bytesRead === 0 || pendingResponse(socket)) {
       seen.bytesRead = bytesRead;
       seen.sinceMs = nowMs;
     } else if (nowMs - seen.sinceMs >= idleMs) {

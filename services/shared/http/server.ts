@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { createServer, IncomingMessage, METHODS, type Server, ServerResponse, STATUS_CODES } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
 import { describeSystemError } from "../settings/folder.ts";
-import { closeIdleConnections, type HttpSocket, type IdleLimits } from "./idle-connections.ts";
+import { closeIdleConnections, type IdleLimits } from "./idle-connections.ts";
+import { type PendingResponse, trackPendingResponses } from "./pending-responses.ts";
 import { versionNotSupported } from "./request-checks.ts";
 
 /** Timeouts of client connections, in milliseconds. */
@@ -62,11 +63,13 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
   const server = createServer(options, app);
   // Above this count Node drops headers, even Content-Length; their size is bounded anyway.
   server.maxHeadersCount = 0;
-  closeIdleConnections(server, { idleMs, stallMs });
-  server.on("clientError", handleClientError);
-  server.on("connect", (_request, socket) =>
-    afterPendingResponses(socket as HttpSocket, () => sendRaw(socket, unknownMethodError())),
-  );
+  const pendingResponse = trackPendingResponses(server);
+  closeIdleConnections(server, { idleMs, stallMs }, pendingResponse);
+  server.on("clientError", (error, socket) => handleClientError(error, socket as Socket, pendingResponse));
+  server.on("connect", (_request, stream) => {
+    const socket = stream as Socket;
+    afterPendingResponses({ socket, pendingResponse }, () => sendRaw(socket, unknownMethodError()));
+  });
   return server;
 }
 
@@ -79,8 +82,7 @@ type ClientError = NodeJS.ErrnoException & {
 /** Connections whose parse error is handled; further errors of the same connection are ignored. */
 const broken = new WeakSet<Duplex>();
 
-function handleClientError(error: ClientError, stream: unknown): void {
-  const socket = stream as HttpSocket;
+function handleClientError(error: ClientError, socket: Socket, pendingResponse: PendingResponse): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
@@ -88,19 +90,24 @@ function handleClientError(error: ClientError, stream: unknown): void {
   if (broken.has(socket)) return;
   broken.add(socket);
   const isHead = requestLineOf(error).startsWith("HEAD ");
-  afterPendingResponses(socket, () => sendRaw(socket, describeBrokenHttp(error), { isHead }));
+  const connection = { socket, pendingResponse };
+  afterPendingResponses(connection, () => sendRaw(socket, describeBrokenHttp(error), { isHead }));
 }
 
 /**
  * Calls back when the earlier requests have their responses: raw text in between would corrupt them. The sweep of idle
  * connections cuts a client that does not read its responses.
  */
-function afterPendingResponses(socket: HttpSocket, then: () => void): void {
-  const answering = socket._httpMessage;
+function afterPendingResponses(
+  connection: { readonly socket: Socket; readonly pendingResponse: PendingResponse },
+  then: () => void,
+): void {
+  const { socket, pendingResponse } = connection;
   if (!socket.writable) return;
-  if (!answering) then();
-  // Node's own `finish` listener runs first and sets the next response.
-  else answering.once("finish", () => afterPendingResponses(socket, then));
+  const pending = pendingResponse(socket);
+  if (pending === undefined) then();
+  // The server's own `finish` listener runs first and sets the next response.
+  else pending.once("finish", () => afterPendingResponses(connection, then));
 }
 
 /** The first line of the malformed request, as far as the last packet holds it. */
