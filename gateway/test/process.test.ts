@@ -5,8 +5,8 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
+import { until } from "../../services/shared/testkit/until.ts";
 import { expectError } from "../testkit/expect-error.ts";
-import { until } from "../testkit/until.ts";
 import { answerTable, type FakeUpstream, startFakeUpstream } from "../testkit/upstream.ts";
 
 describeWithProcesses("gateway: as a process", () => {
@@ -33,14 +33,14 @@ describeWithProcesses("gateway: as a process", () => {
         SOLANA_GRPC: solana.grpc,
       },
     });
-    await until(() => gateway.stdout().includes('"listening"'));
+    await until("a listening gateway", () => gateway.stdout().includes('"listening"'));
     const line =
       gateway
         .stdout()
         .split("\n")
         .find((text) => text.includes('"listening"')) ?? "";
     url = JSON.parse(line).url;
-    await until(async () => (await fetch(`${url}/readyz`)).status === 200);
+    await until("readiness", async () => (await fetch(`${url}/readyz`)).status === 200);
   });
   after(async () => {
     gateway.signal("SIGKILL");
@@ -109,13 +109,13 @@ describeWithProcesses("gateway: as a process", () => {
     };
     const asked = services[0].seen.length;
     const inFlight = ask("/evm/chains", "first key");
-    await until(() => services[0].seen.length > asked);
+    await until("the request at the service", () => services[0].seen.length > asked);
     gateway.signal("SIGTERM");
-    await until(async () => (await fetch(`${url}/readyz`)).status === 503);
+    await until("draining", async () => (await fetch(`${url}/readyz`)).status === 503);
     const { status } = (await (await fetch(`${url}/readyz`)).json()) as { status: string };
     expect(status).to.equal("draining");
     expect((await ask("/api/v1/solana/tokens", "first key")).status).to.equal(200);
-    await until(() =>
+    await until("a closed port", () =>
       fetch(`${url}/livez`).then(
         () => false,
         () => true,

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const PATIENCE_MS = 60_000;
+/** Less than the minute that tests with processes have: the error then says what did not come. */
+const PATIENCE_MS = 45_000;
 const LOOK_EVERY_MS = 20;
 
-/** Resolves when it is so; throws the words that say what did not come after a minute. */
+/** Resolves when it is so; rejects with what did not come in time. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   const endMs = Date.now() + PATIENCE_MS;
   while (!(await isSo())) {
