@@ -1,5 +1,5 @@
 /**
- * The walls of the house: who may import whom. `deploy/check/walls.test.ts` breaks each rule on purpose, so that a rule
+ * Import rules: who may import whom. `deploy/check/import-rules.test.ts` breaks each rule on purpose, so that a rule
  * that stops biting is noticed.
  *
  * @type {import("dependency-cruiser").IConfiguration}
@@ -8,7 +8,7 @@
 /** Files that never run in production: tests, their fixtures, benches. They may reach the devnet and the testkits. */
 const TEST_FILES =
   "(\\.(test|bench)\\.ts$|/(test|bench|suite|testkit)/|[/.](suite|testkit)\\.ts$|-suite\\.ts$)";
-const ROOMS = "^(gateway|services|proto|deploy|bench)/";
+const SOURCE_FOLDERS = "^(gateway|services|proto|deploy|bench)/";
 
 /**
  * The gateway's parts, the lowest first: each may import those before it, by value and by type, and none behind it. The
@@ -61,14 +61,14 @@ export default {
         "A service is deployed alone: it imports itself and services/shared. It asks others over gRPC.",
       severity: "error",
       from: { path: "^services/([^/]+)/", pathNot: `^services/shared/|${TEST_FILES}` },
-      to: { path: ROOMS, pathNot: "^services/($1|shared)/" },
+      to: { path: SOURCE_FOLDERS, pathNot: "^services/($1|shared)/" },
     },
     {
       name: "service-tests-keep-to-themselves",
       comment: "Tests and benches of a service may use the devnet too, but no other service and no gateway.",
       severity: "error",
       from: { path: `^services/([^/]+).*${TEST_FILES}`, pathNot: "^services/shared/" },
-      to: { path: ROOMS, pathNot: "^services/($1|shared)/|^deploy/devnet/" },
+      to: { path: SOURCE_FOLDERS, pathNot: "^services/($1|shared)/|^deploy/devnet/" },
     },
     {
       name: "gateway-sees-contracts-only",
@@ -76,7 +76,7 @@ export default {
         "The gateway knows services by their declarations (contract.ts) and speaks to them over the wire.",
       severity: "error",
       from: { path: "^gateway/", pathNot: TEST_FILES },
-      to: { path: ROOMS, pathNot: "^gateway/|^services/shared/|^services/[^/]+/contract\\.ts$" },
+      to: { path: SOURCE_FOLDERS, pathNot: "^gateway/|^services/shared/|^services/[^/]+/contract\\.ts$" },
     },
     {
       name: "gateway-tests-see-contracts-only",
@@ -84,7 +84,7 @@ export default {
       severity: "error",
       from: { path: `^gateway.*${TEST_FILES}` },
       to: {
-        path: ROOMS,
+        path: SOURCE_FOLDERS,
         pathNot: "^gateway/|^services/shared/|^services/[^/]+/contract\\.ts$|^deploy/devnet/",
       },
     },
@@ -94,14 +94,14 @@ export default {
         "services/shared is below everything: it imports no service, no gateway and nothing of deploy.",
       severity: "error",
       from: { path: "^services/shared/", pathNot: TEST_FILES },
-      to: { path: ROOMS, pathNot: "^services/shared/" },
+      to: { path: SOURCE_FOLDERS, pathNot: "^services/shared/" },
     },
     {
       name: "shared-tests-know-nobody",
       comment: "Tests of services/shared may use the devnet too.",
       severity: "error",
       from: { path: `^services/shared.*${TEST_FILES}` },
-      to: { path: ROOMS, pathNot: "^services/shared/|^deploy/devnet/" },
+      to: { path: SOURCE_FOLDERS, pathNot: "^services/shared/|^deploy/devnet/" },
     },
     {
       name: "serving-never-imports-ingest",
@@ -112,7 +112,7 @@ export default {
     },
     {
       name: "ingest-never-imports-serving",
-      comment: "Ingest uses the pure rooms and the store of its service, not what answers requests.",
+      comment: "Ingest uses the pure folders and the store of its service, not what answers requests.",
       severity: "error",
       from: { path: "^services/([^/]+)/ingest/", pathNot: TEST_FILES },
       to: { path: "^services/$1/(endpoints/|serve/|handlers\\.ts$|main\\.ts$|contract\\.ts$)" },

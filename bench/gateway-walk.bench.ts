@@ -18,7 +18,7 @@ const SAMPLES = Number(process.env.BENCH_SAMPLES ?? 10);
 const WARM_UP_REQUESTS = 200;
 /** Until the access line of a request has been written. */
 const SETTLE_MS = 50;
-const HOUSE = fileURLToPath(new URL("../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const KEY = "bench-gateway-walk";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -39,7 +39,7 @@ const port = await findFreePort();
 const url = `http://127.0.0.1:${upstream.port}`;
 const agent = new URL("./http-load/coverage-agent.ts", import.meta.url).href;
 const child = spawn(process.execPath, ["--import", "tsx", "--import", agent, "gateway/main.ts"], {
-  cwd: HOUSE,
+  cwd: ROOT,
   env: {
     ...process.env,
     ...{ DATA_DIR: folder, MONGODB_URL: "", REDIS_URL: "", BOOTSTRAP_API_KEY: KEY, ADMIN_PORT: "off" },

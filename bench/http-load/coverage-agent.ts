@@ -5,7 +5,7 @@
 import { type Profiler, Session } from "node:inspector";
 import { fileURLToPath } from "node:url";
 
-const HOUSE = fileURLToPath(new URL("../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const session = new Session();
 session.connect();
 session.post("Profiler.enable");
@@ -22,8 +22,8 @@ function takeCoverage(): string[] {
 
 function calledFunctionsOf({ url, functions }: Profiler.ScriptCoverage): string[] {
   const path = url.startsWith("file:") ? fileURLToPath(url) : "";
-  const file = path.slice(HOUSE.length);
-  if (!path.startsWith(HOUSE) || !/^(gateway|services)\//.test(file)) return [];
+  const file = path.slice(ROOT.length);
+  if (!path.startsWith(ROOT) || !/^(gateway|services)\//.test(file)) return [];
   return functions.flatMap(({ functionName, ranges: [range] }) => {
     // The loader's own helper is in every file.
     if (range === undefined || range.count === 0 || functionName === "__name") return [];

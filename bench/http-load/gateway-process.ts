@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "../../deploy/check/build.ts";
-import { HOUSE, run } from "../../deploy/check/command.ts";
+import { ROOT, run } from "../../deploy/check/command.ts";
 import { findFreePort } from "../../deploy/check/servers.ts";
 import { SUPERVISED } from "../../services/shared/process/process.ts";
 import { IMAGE_FLAGS } from "../image-flags.ts";
@@ -29,11 +29,11 @@ export interface BuiltGateway {
 type Settings = Readonly<Record<string, string>>;
 
 /** `root` is the source tree, this repository's unless given. */
-export async function buildGateway(folder: string, root: string = HOUSE): Promise<BuiltGateway> {
+export async function buildGateway(folder: string, root: string = ROOT): Promise<BuiltGateway> {
   const faults = await build(join(folder, "dist"), { root });
   if (faults.length > 0) throw new Error(`The gateway could not be built: ${faults.join("\n")}`);
-  cpSync(join(HOUSE, "package.json"), join(folder, "package.json"));
-  symlinkSync(join(HOUSE, "node_modules"), join(folder, "node_modules"));
+  cpSync(join(ROOT, "package.json"), join(folder, "package.json"));
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   const store = { DATA_DIR: folder, MONGODB_URL: "", REDIS_URL: "" };
   return {
     folder,
@@ -54,9 +54,9 @@ export async function buildGateway(folder: string, root: string = HOUSE): Promis
 export async function buildUndiciGateway(folder: string): Promise<BuiltGateway> {
   const root = join(folder, "source");
   for (const name of ["gateway", "services", "proto", "deploy", "package.json"]) {
-    cpSync(join(HOUSE, name), join(root, name), { recursive: true });
+    cpSync(join(ROOT, name), join(root, name), { recursive: true });
   }
-  symlinkSync(join(HOUSE, "node_modules"), join(root, "node_modules"));
+  symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
   for (const name of ["pool", "response-receiver"]) {
     writeFileSync(join(root, `gateway/proxy/transport/${name}.ts`), 'export * from "./undici.bench.ts";\n');
   }

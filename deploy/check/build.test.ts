@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { build, listDataFiles, listEntries } from "./build.ts";
-import { HOUSE } from "./command.ts";
+import { ROOT } from "./command.ts";
 
 describe("data files of the build", () => {
   let root: string;
@@ -46,7 +46,7 @@ describe("the build", () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   it("has a file at the place of each program and thread, and of nothing else", async () => {
-    const entries = listEntries(HOUSE);
+    const entries = listEntries(ROOT);
     expect(entries).to.include.members([
       "gateway/main.ts",
       "gateway/cli/keys.ts",

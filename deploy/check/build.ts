@@ -1,12 +1,12 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { build as bundle, type Plugin } from "esbuild";
-import { HOUSE } from "./command.ts";
+import { ROOT } from "./command.ts";
 
-/** Where the rooms of production keep files that are read at run time: data, protobuf files, scripts. */
-const DATA_ROOMS = ["gateway", "services", "proto"];
-const CODE_ROOMS = ["gateway", "services"];
-/** What operators run where the services do, of rooms that are otherwise for this repository alone. */
+/** Where production keeps files that are read at run time: data, protobuf files, scripts. */
+const DATA_FOLDERS = ["gateway", "services", "proto"];
+const CODE_FOLDERS = ["gateway", "services"];
+/** What operators run beside the services, of folders that production otherwise does not need. */
 const OPERATOR_PROGRAMS = ["deploy/reindex/main.ts"];
 const NOT_DATA = /\.(ts|md|sol)$|\/(bench|suite|test|testkit)\//;
 /** Everything lies beside everything else here, so that it is as deep in the tree wherever it came from. */
@@ -23,8 +23,8 @@ const BUNDLED = ["@noble/hashes", "pino", "prom-client"];
  * production dependencies only. Types are not looked at. Answers every fault in words.
  */
 export async function build(
-  outDir: string = join(HOUSE, "dist"),
-  { root = HOUSE, programs = [] }: { readonly root?: string; readonly programs?: readonly string[] } = {},
+  outDir: string = join(ROOT, "dist"),
+  { root = ROOT, programs = [] }: { readonly root?: string; readonly programs?: readonly string[] } = {},
 ): Promise<string[]> {
   rmSync(outDir, { recursive: true, force: true });
   const entries = [...listEntries(root), ...programs];
@@ -54,15 +54,15 @@ export async function build(
   return [];
 }
 
-/** Where the programs that tests start are built, relative to the house: see services/shared/testkit/process.ts. */
+/** Where the programs that tests start are built, relative to the repository: see services/shared/testkit/process.ts. */
 export const TEST_DIST = ".cache/test-dist";
 /** Programs outside of production that tests start by the dozen. */
 const TEST_PROGRAMS = ["deploy/devnet/main.ts", "deploy/devnet/solana/main.ts", "deploy/pay/main.ts"];
 
 /** Builds all that tests start: the same, with the programs of test folders (`*.main.ts`) and of the devnet. */
 export function buildForTests(): Promise<string[]> {
-  const fixtures = listFiles(HOUSE, ["services"]).filter((path) => /\/test\/[^/]+\.main\.ts$/.test(path));
-  return build(join(HOUSE, TEST_DIST), { programs: [...TEST_PROGRAMS, ...fixtures] });
+  const fixtures = listFiles(ROOT, ["services"]).filter((path) => /\/test\/[^/]+\.main\.ts$/.test(path));
+  return build(join(ROOT, TEST_DIST), { programs: [...TEST_PROGRAMS, ...fixtures] });
 }
 
 /** What packages in CommonJS call for Node's own modules. */
@@ -103,20 +103,20 @@ export function listEntries(root: string): string[] {
   const programs = Object.values(scripts).flatMap(
     (script) => /^(?:exec )?node (?:-r \S+ )?--import tsx (\S+\.ts)$/.exec(script)?.[1] ?? [],
   );
-  const files = [...listFiles(root, CODE_ROOMS), ...OPERATOR_PROGRAMS];
+  const files = [...listFiles(root, CODE_FOLDERS), ...OPERATOR_PROGRAMS];
   const isEntry = (path: string) => programs.includes(path) && !path.endsWith(".bench.ts");
   return files.filter((path) => isEntry(path) || path.endsWith(".worker.ts")).sort();
 }
 
 /** Files other than source code that production may read, by path relative to `root`. */
 export function listDataFiles(root: string): string[] {
-  return listFiles(root, DATA_ROOMS).filter((path) => !NOT_DATA.test(path));
+  return listFiles(root, DATA_FOLDERS).filter((path) => !NOT_DATA.test(path));
 }
 
-function listFiles(root: string, rooms: readonly string[]): string[] {
+function listFiles(root: string, folders: readonly string[]): string[] {
   return readdirSync(root)
-    .filter((room) => rooms.includes(room))
-    .flatMap((room) => readdirSync(join(root, room), { recursive: true, withFileTypes: true }))
+    .filter((folder) => folders.includes(folder))
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }

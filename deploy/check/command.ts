@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /** The repository's top folder; every check runs from here. */
-export const HOUSE = fileURLToPath(new URL("../../", import.meta.url));
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export interface CommandOptions {
   readonly cwd?: string;
@@ -30,7 +30,7 @@ export interface CommandResult {
  * Never throws for a failing command: read `ok`.
  */
 export async function run(command: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-  const { cwd = HOUSE, env = {}, timeoutMs = 600_000, signal, beforeCut, echo = false } = options;
+  const { cwd = ROOT, env = {}, timeoutMs = 600_000, signal, beforeCut, echo = false } = options;
   const [program = "", ...args] = command;
   const stdout: Buffer[] = [];
   const output: Buffer[] = [];

@@ -1,7 +1,7 @@
 import { inspectAdvisories } from "./advisories.ts";
 import { buildForTests, TEST_DIST } from "./build.ts";
-import { HOUSE } from "./command.ts";
-import { houseSteps } from "./house.ts";
+import { ROOT } from "./command.ts";
+import { localSteps } from "./local-steps.ts";
 import { manifestSteps } from "./manifests/steps.ts";
 import { productionSteps } from "./production.ts";
 import { type Server, startMongodb, startRedis } from "./servers.ts";
@@ -26,7 +26,7 @@ const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
  * as the last line, the sum over checks and tests: `N passed, N failed`.
  */
 export async function checkFully(): Promise<boolean> {
-  let tally = await runSteps([...houseSteps, advisories, ...manifestSteps, ...productionSteps()]);
+  let tally = await runSteps([...localSteps, advisories, ...manifestSteps, ...productionSteps()]);
   const faults: string[] = [];
   const servers = new Map<string, Server>();
   try {
@@ -38,7 +38,7 @@ export async function checkFully(): Promise<boolean> {
     tally = addTallies(tally, { passed: 0, failed: unbuilt.length });
     const suites = [
       { runtime: "node", files: ALL_TESTS } as const,
-      ...listProductTests(HOUSE).map((files) => ({ runtime: "deno", files }) as const),
+      ...listProductTests(ROOT).map((files) => ({ runtime: "deno", files }) as const),
     ];
     for (const { runtime, files } of suites) {
       console.log(`\n${files} on ${runtime}`);

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, buildForTests } from "./build.ts";
-import { HOUSE } from "./command.ts";
+import { ROOT } from "./command.ts";
 import { checkFully } from "./full.ts";
-import { houseSteps } from "./house.ts";
+import { localSteps } from "./local-steps.ts";
 import { completeLockfile, type Lockfile } from "./lockfile.ts";
 import { runSteps, type Step } from "./step.ts";
 import { ALL_TESTS, runSuite, toFinding } from "./suites.ts";
@@ -18,13 +18,13 @@ const tests: Step = {
 };
 
 const commands: Readonly<Record<string, () => Promise<boolean>>> = {
-  check: () => runAndSay(houseSteps),
-  ok: () => runAndSay([...houseSteps, tests]),
+  check: () => runAndSay(localSteps),
+  ok: () => runAndSay([...localSteps, tests]),
   full: checkFully,
   build: async () => say(await build()),
   "build-tests": async () => say(await buildForTests()),
   lockfile: async () => {
-    const path = join(HOUSE, "package-lock.json");
+    const path = join(ROOT, "package-lock.json");
     const lock = JSON.parse(readFileSync(path, "utf8")) as Lockfile;
     writeFileSync(path, `${JSON.stringify(completeLockfile(lock), null, 2)}\n`);
     return true;
@@ -48,7 +48,7 @@ async function runAndSay(steps: readonly Step[]): Promise<boolean> {
 
 const USAGE = `Usage: npm run check|ok|check:full|build|lockfile
 
-check       walls, lint, types, generated files
+check       import rules, lint, types, generated files
 ok          check, and every test that needs no server
 check:full  all of it with servers, manifests and production builds: what CI runs
 build       what the image runs, into dist/

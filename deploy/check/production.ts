@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestSolana } from "../devnet/solana/testkit.ts";
 import { build } from "./build.ts";
-import { HOUSE, killGroup, run } from "./command.ts";
+import { killGroup, ROOT, run } from "./command.ts";
 import { listProcesses, type Process } from "./manifests/process.ts";
 import { findFreePort } from "./servers.ts";
 import type { Step } from "./step.ts";
@@ -32,7 +32,7 @@ interface Installation {
 /** Steps that build what the image runs, install it without development dependencies, and start and stop each process. */
 export function productionSteps(): Step[] {
   let installed: Installation | undefined;
-  const processes = listProcesses(HOUSE);
+  const processes = listProcesses(ROOT);
   return [
     {
       name: "build and production install",
@@ -74,7 +74,7 @@ async function install(): Promise<Installation & { faults: string[] }> {
   const faults = await build(join(folder, "dist"));
   if (faults.length > 0) return { folder, remove, faults };
   for (const name of ["package.json", "package-lock.json", ".npmrc"])
-    cpSync(join(HOUSE, name), join(folder, name));
+    cpSync(join(ROOT, name), join(folder, name));
   const command = ["npm", "ci", "--omit=dev", "--ignore-scripts", "--prefer-offline"];
   const { ok, output } = await run(command, { cwd: folder });
   return { folder, remove, faults: ok ? [] : [output] };
@@ -88,7 +88,7 @@ async function startAndStop(described: Process, { folder }: Installation): Promi
   const solana = await createTestSolana();
   solana.produce(40);
   const anvil = spawn(
-    join(HOUSE, "node_modules/.bin/anvil"),
+    join(ROOT, "node_modules/.bin/anvil"),
     ["--chain-id", CHAIN_ID, "--port", String(port), "--silent"],
     { stdio: "ignore", detached: true },
   );

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HOUSE, isOnPath, killGroup, run } from "./command.ts";
+import { isOnPath, killGroup, ROOT, run } from "./command.ts";
 
 /** A server for the length of the checks. */
 export interface Server {
@@ -28,7 +28,7 @@ export async function startRedis(): Promise<Server> {
  * else `mongod` on PATH. Throws with what to do when there is none.
  */
 export async function startMongodb(): Promise<Server> {
-  const starter = join(HOUSE, "../shared/mongo/start");
+  const starter = join(ROOT, "../shared/mongo/start");
   if (existsSync(starter)) {
     const { ok, stdout, output } = await run([starter], { timeoutMs: INSTALL_TIMEOUT_MS });
     const url = stdout.trim().split("\n").at(-1) ?? "";

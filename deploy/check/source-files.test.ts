@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { HOUSE } from "./command.ts";
+import { ROOT } from "./command.ts";
 import { findLongFiles, MAX_LINES, readSources } from "./source-files.ts";
 
 const lines = (count: number): string => "x\n".repeat(count);
@@ -25,7 +25,7 @@ describe("file lengths", () => {
     ));
 
   it("are read of every room", () => {
-    const paths = readSources(HOUSE).map(({ path }) => path);
+    const paths = readSources(ROOT).map(({ path }) => path);
     expect(paths).to.include("services/shared/errors.ts").and.include("deploy/check/source-files.ts");
     expect(paths.filter((path) => path.includes("node_modules"))).to.deep.equal([]);
   });

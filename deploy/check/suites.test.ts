@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
-import { HOUSE, run } from "./command.ts";
+import { ROOT, run } from "./command.ts";
 import {
   judgeSuite,
   listProductTests,
@@ -64,7 +64,7 @@ describe("verdict on a suite", () => {
 
 describe("tests of the product", () => {
   it("are those of the gateway and of every folder of services, by room", () =>
-    expect(listProductTests(HOUSE)).to.include.members([
+    expect(listProductTests(ROOT)).to.include.members([
       "gateway/**/*.test.ts",
       "services/evm-dex/**/*.test.ts",
       "services/shared/**/*.test.ts",
@@ -74,7 +74,7 @@ describe("tests of the product", () => {
 describeWithProcesses("recording reporter", () => {
   let folder: string;
   before(async () => {
-    folder = await mkdtemp(join(HOUSE, "node_modules/.suites-"));
+    folder = await mkdtemp(join(ROOT, "node_modules/.suites-"));
   });
   after(() => rm(folder, { recursive: true, force: true }));
 

@@ -26,7 +26,7 @@ import { indexesOf, type ServiceIndex } from "./indexes.ts";
 import { countIndex, IngestRuns, isEmpty, reindexStore } from "./reindex.ts";
 import { countRows, fillChain } from "./test/rows.ts";
 
-const HOUSE = fileURLToPath(new URL("../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Collections of services that hold nothing of a chain, and why. */
 const NOT_BY_CHAIN: Readonly<Record<string, string>> = {
   leases: "who indexes, by lease; its tokens only ever grow",
@@ -44,11 +44,11 @@ const SERVICES: readonly (readonly [string, readonly Collection[]])[] = [
 
 /** Names of all collections that code of services declares, tests aside. */
 function declaredInSources(): string[] {
-  const files = readdirSync(join(HOUSE, "services"), { recursive: true, encoding: "utf8" });
+  const files = readdirSync(join(ROOT, "services"), { recursive: true, encoding: "utf8" });
   const isProduct = (file: string) =>
     file.endsWith(".ts") && !/(\.test|\.bench)\.ts$|\/(test|suite|testkit)\/|testkit\.ts$/.test(file);
   return files.filter(isProduct).flatMap((file) => {
-    const text = readFileSync(join(HOUSE, "services", file), "utf8");
+    const text = readFileSync(join(ROOT, "services", file), "utf8");
     return [...text.matchAll(/= collection\(\{\s*name: "([^"]+)"/g)].map(([, name]) => name as string);
   });
 }

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { builtFile } from "../../services/shared/testkit/process.ts";
-import { HOUSE, run } from "./screen.ts";
+import { ROOT, run } from "./screen.ts";
 
 const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   scripts: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ const commandOf = (script: string, words: string) =>
 /** The same of the built program, where there is one: it starts with a quarter of the CPU. */
 const quickCommandOf = (script: string, words: string) =>
   commandOf(script, words).replace(/--import tsx (\S+)/, (asWritten, source) => {
-    return builtFile(join(HOUSE, source)) ?? asWritten;
+    return builtFile(join(ROOT, source)) ?? asWritten;
   });
 
 describeWithProcesses("the command line", () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-export const HOUSE = fileURLToPath(new URL("../../", import.meta.url));
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Settings of this machine must make no difference. */
 const SETTINGS = /^(EVM_|SOLANA_|START_BLOCK_|MONGODB_|REDIS_|DATA_DIR|LOG_|GATEWAY_|X402_|KEY_|OTEL_)/;
 
@@ -26,7 +26,7 @@ export function type(line: string, env: Env = {}): Screen {
   const clean = Object.entries(process.env).filter(([name]) => !SETTINGS.test(name) && !/^npm_/i.test(name));
   const [command = "", ...args] = line.split(" ");
   const child = spawn(command, args, {
-    cwd: HOUSE,
+    cwd: ROOT,
     env: { ...Object.fromEntries(clean), ...env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,

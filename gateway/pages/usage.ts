@@ -26,7 +26,7 @@ export interface UsagePageDeps {
 export const USAGE_DAYS = 31;
 
 /**
- * GET /usage: what the key in X-API-KEY may do, has done and may still do today. Asking costs a request of the key's
+ * GET /usage: limits, usage and what remains today of the key in X-API-KEY. The request costs a request of the key's
  * rate, but none of its quota: who has used it up must be able to see so.
  */
 export function createUsagePage(deps: UsagePageDeps): Page {

@@ -59,7 +59,7 @@ describeWithChain("gateway: open payments among many", () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, counted, server };
   };
 
-  /** A payment that the chain has, as a gateway would have left it that died before it heard of that. */
+  /** A payment that the chain has, as a gateway leaves it that died before it knew. */
   const payUnheard = async (): Promise<PaymentRecord> => {
     const payer = await world.createPayer();
     const url = gateway.urlOf(1);

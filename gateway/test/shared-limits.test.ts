@@ -103,16 +103,16 @@ describeWithProcesses("gateway: limits shared through Redis", () => {
     await redis.kill();
     for (const status of [200, 200, 429, 429]) expect((await ask(gateway, key)).status).to.equal(status);
     expect(await sharing(gateway)).to.equal("0");
-    const heard = () =>
+    const reported = () =>
       gateway.lines.filter(({ msg }) => /^Redis is (unreachable|reachable again)/.test(String(msg)));
-    expect(heard().map(({ level }) => level)).to.deep.equal(["warn"]);
+    expect(reported().map(({ level }) => level)).to.deep.equal(["warn"]);
 
     await redis.start();
     await until(async () => {
       await ask(gateway, keys.add());
       return (await sharing(gateway)) === "1";
     });
-    expect(heard().map(({ level }) => level)).to.deep.equal(["warn", "info"]);
+    expect(reported().map(({ level }) => level)).to.deep.equal(["warn", "info"]);
     expect((await ask(gateway, key)).status).to.equal(429);
   });
 

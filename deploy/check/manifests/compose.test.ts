@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { HOUSE } from "../command.ts";
+import { ROOT } from "../command.ts";
 import { findComposeFaults, interpolate } from "./compose.ts";
 import { PROCESSES } from "./process.testkit.ts";
 
-const TEXT = readFileSync(join(HOUSE, "docker-compose.yml"), "utf8");
+const TEXT = readFileSync(join(ROOT, "docker-compose.yml"), "utf8");
 
 /** The file with one place changed, which must be there exactly once unless `everywhere`. */
 function change(from: string, to: string): string {

@@ -132,11 +132,11 @@ function findServiceFaults(service: ComposeService, process: Process | undefined
   const neededMs = stopTimeMs(process, env) + STOP_MARGIN_MS;
   if (!(graceMs >= neededMs))
     faults.push(`stop_grace_period is ${graceMs} ms, stopping may take ${neededMs} ms`);
-  const heard = Object.values(ports);
+  const listening = Object.values(ports);
   for (const published of service.ports ?? []) {
     const port = Number(published.split(":").at(-1));
-    if (!heard.includes(port))
-      faults.push(`publishes ${published}, but listens on ${heard.join(" and ") || "none"}`);
+    if (!listening.includes(port))
+      faults.push(`publishes ${published}, but listens on ${listening.join(" and ") || "none"}`);
     if (port === (ports.admin ?? ports.metrics) && !published.startsWith("127.0.0.1:"))
       faults.push(`publishes ${published} beyond this machine, which is for operators`);
   }

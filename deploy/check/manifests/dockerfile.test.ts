@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { HOUSE } from "../command.ts";
+import { ROOT } from "../command.ts";
 import { findDockerfileFaults } from "./dockerfile.ts";
 import { PROCESSES } from "./process.testkit.ts";
 
-const TEXT = readFileSync(join(HOUSE, "deploy/Dockerfile"), "utf8");
-const { scripts } = JSON.parse(readFileSync(join(HOUSE, "package.json"), "utf8")) as { scripts: object };
+const TEXT = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
+const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object };
 const TREE = {
-  root: HOUSE,
-  dockerignore: readFileSync(join(HOUSE, ".dockerignore"), "utf8"),
+  root: ROOT,
+  dockerignore: readFileSync(join(ROOT, ".dockerignore"), "utf8"),
   scripts: new Set(Object.keys(scripts)),
   processes: PROCESSES,
 };

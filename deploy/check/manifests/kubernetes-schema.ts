@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import ts from "typescript";
-import { HOUSE } from "../command.ts";
+import { ROOT } from "../command.ts";
 import type { KubernetesObject } from "./kustomize.ts";
 
 interface Model {
@@ -59,7 +59,7 @@ async function findModel({
  */
 function findUnknownFields(objects: readonly KubernetesObject[]): string[] {
   if (objects.length === 0) return [];
-  const fileName = join(HOUSE, "deploy/check/manifests/rendered-objects.ts");
+  const fileName = join(ROOT, "deploy/check/manifests/rendered-objects.ts");
   const text = objects
     .map(
       (object, at) =>

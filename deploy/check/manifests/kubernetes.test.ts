@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { before, it } from "mocha";
 import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
-import { HOUSE } from "../command.ts";
+import { ROOT } from "../command.ts";
 import { findKubernetesFaults, KUSTOMIZATIONS, readClusterRules } from "./kubernetes.ts";
 import { findLinkFaults } from "./kubernetes-links.ts";
 import { type ClusterRules, findPodFaults } from "./kubernetes-pods.ts";
@@ -10,7 +10,7 @@ import type { KubernetesObject } from "./kustomize.ts";
 import { findRenderer, parseObjects, renderKustomization } from "./kustomize.ts";
 import { PROCESSES } from "./process.testkit.ts";
 
-const RULES: ClusterRules = { ...readClusterRules(HOUSE), processes: PROCESSES };
+const RULES: ClusterRules = { ...readClusterRules(ROOT), processes: PROCESSES };
 
 /** The rendered base as text, so that a breakage is an edit of what is applied. Each place must be there. */
 type Edit = readonly [kind: string, name: string, path: string, value: unknown];

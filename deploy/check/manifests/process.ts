@@ -21,7 +21,7 @@ export function readinessPath(process: string): string {
   return process === "gateway" ? "/readyz?exclude=data" : "/readyz";
 }
 
-/** Every process of the house, found by its main.ts; deploy/ is left out, since the image does not hold it. */
+/** Every process of this repository, found by its main.ts; deploy/ is left out, since the image does not hold it. */
 export function listProcesses(root: string): Process[] {
   const services = readdirSync(join(root, "services"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== "shared")

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { HOUSE } from "../command.ts";
+import { ROOT } from "../command.ts";
 import type { Step } from "../step.ts";
 import { findComposeFaults } from "./compose.ts";
 import { findDockerfileFaults } from "./dockerfile.ts";
@@ -13,7 +13,7 @@ import { listProcesses } from "./process.ts";
 export const manifestSteps: readonly Step[] = [
   {
     name: "docker-compose.yml",
-    inspect: () => ({ faults: findComposeFaults(read("docker-compose.yml"), listProcesses(HOUSE)) }),
+    inspect: () => ({ faults: findComposeFaults(read("docker-compose.yml"), listProcesses(ROOT)) }),
   },
   { name: "Dockerfile", inspect: () => ({ faults: inspectDockerfile() }) },
   {
@@ -24,22 +24,22 @@ export const manifestSteps: readonly Step[] = [
 ];
 
 function read(path: string): string {
-  return readFileSync(join(HOUSE, path), "utf8");
+  return readFileSync(join(ROOT, path), "utf8");
 }
 
 function inspectDockerfile(): string[] {
   const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
   return findDockerfileFaults(read("deploy/Dockerfile"), {
-    root: HOUSE,
+    root: ROOT,
     dockerignore: read(".dockerignore"),
     scripts: new Set(Object.keys(scripts)),
-    processes: listProcesses(HOUSE),
+    processes: listProcesses(ROOT),
   });
 }
 
 async function inspectKustomization(folder: string): Promise<{ faults: string[]; seen: string }> {
   const objects = await renderKustomization(folder, await ensureRenderer());
-  const faults = await findKubernetesFaults(objects, readClusterRules(HOUSE));
+  const faults = await findKubernetesFaults(objects, readClusterRules(ROOT));
   return { faults, seen: `${objects.length} objects` };
 }
 

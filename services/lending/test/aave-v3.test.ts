@@ -350,7 +350,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
       ReserveDropped: [market, one],
       FallbackOracleUpdated: all,
     };
-    const heard = [
+    const relevant = [
       ...eventsOf(aavePoolAbi).map((event) => ({ event, address: pool, units: [one] })),
       ...eventsOf(aaveConfiguratorAbi).map((event) => ({ event, address: configurator, units: [one] })),
       ...eventsOf(aaveProviderAbi).map((event) => ({ event, address: provider, units: [market, ...all] })),
@@ -358,9 +358,9 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
     ].filter(
       ({ event }) => !["Supply", "Withdraw", "Borrow", "Repay", "LiquidationCall"].includes(event.name),
     );
-    const topics = heard.map(({ event }) => toEventSelector(event));
+    const topics = relevant.map(({ event }) => toEventSelector(event));
     expect([...aaveV3.topics].sort()).to.deep.equal([...topics].sort());
-    for (const [i, { event, address, units: usual }] of heard.entries()) {
+    for (const [i, { event, address, units: usual }] of relevant.entries()) {
       const log = { ...(watch.logs[0] as RawLog), address, topics: [topics[i] as Hex, pad(asset)] };
       expect(watch.units.affectedEntities([log]), event.name).to.deep.equal(marks[event.name] ?? usual);
     }

@@ -211,7 +211,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
       onVaultFactory(stranger, factory, { functionName: "createProxy", args: [zeroAddress, true, metadata] }),
     );
     expect(touched).to.deep.equal([]);
-    expect(watch.heard).to.include.members(["ProxyCreated", "EVaultCreated", "VaultStatus"]);
+    expect(watch.events).to.include.members(["ProxyCreated", "EVaultCreated", "VaultStatus"]);
   });
 
   it("accrues a year as the contracts do, and stands where they stand when poked", async () => {

@@ -35,7 +35,7 @@ interface LogAnswer {
 export class EulerWatch {
   readonly units: ProtocolUnits<EulerDeployment>;
   /** Names of the requested events of the last block, whether or not they affect an entity. */
-  heard: string[] = [];
+  events: string[] = [];
   readonly #chain: TestChain;
   readonly #deployment: EulerDeployment;
   readonly #truth: EulerTruth;
@@ -108,7 +108,7 @@ export class EulerWatch {
   /** Reads the entities that the newest block affects; returns them. */
   async follow(block: number): Promise<EntityRef[]> {
     const logs = await this.#logs({ topics: [eulerV2.topics], ...range(block, block) });
-    this.heard = logs.map(({ topics, data }) => eventName(topics, data));
+    this.events = logs.map(({ topics, data }) => eventName(topics, data));
     const touched = this.units.affectedEntities(logs);
     await this.units.read(touched, await this.reader());
     return touched;

@@ -58,14 +58,17 @@ const markets = fc
   })
   .map((list) => list.map((query, n): MarketRow => marketRow({ ...query, marketId: `0x${n.toString(16)}` })));
 
-interface Asked {
+interface ListQuery {
   readonly terms: readonly OrderTerm[];
   readonly filters: Readonly<Record<string, string>>;
   readonly limit: number;
   readonly offset: number;
 }
 
-function askedOf(endpoint: Endpoint, filters: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<Asked> {
+function queriesOf(
+  endpoint: Endpoint,
+  filters: Record<string, fc.Arbitrary<string>>,
+): fc.Arbitrary<ListQuery> {
   const direction = fc.constantFrom("asc" as const, "desc" as const);
   return fc.record({
     terms: fc
@@ -77,7 +80,7 @@ function askedOf(endpoint: Endpoint, filters: Record<string, fc.Arbitrary<string
   });
 }
 
-function queryOf({ terms, filters, limit, offset }: Asked): string {
+function queryOf({ terms, filters, limit, offset }: ListQuery): string {
   const list = (direction: string) =>
     terms.map((term) => (term.direction === direction ? term.field : "")).join(",");
   const query = new URLSearchParams({ ...filters, limit: `${limit}`, offset: `${offset}` });
@@ -99,23 +102,23 @@ const PASSES: Readonly<Record<string, (row: RowObject, wanted: string) => boolea
   protocol_id: (row, wanted) => row.protocolId === wanted,
 };
 
-function pageOf(all: readonly RowObject[], asked: Asked, unique: readonly string[]): RowObject[] {
+function pageOf(all: readonly RowObject[], query: ListQuery, unique: readonly string[]): RowObject[] {
   const passing = all.filter((row) =>
-    Object.entries(asked.filters).every(([name, wanted]) => PASSES[name]?.(row, wanted)),
+    Object.entries(query.filters).every(([name, wanted]) => PASSES[name]?.(row, wanted)),
   );
-  const sorted = passing.sort(compareRows([...asked.terms, ...defaultOrder(...unique)]));
-  return sorted.slice(asked.offset, asked.offset + asked.limit);
+  const sorted = passing.sort(compareRows([...query.terms, ...defaultOrder(...unique)]));
+  return sorted.slice(query.offset, query.offset + query.limit);
 }
 
 async function expectSame<E extends Endpoint>(query: {
   endpoint: E;
   handler: Handler<E>;
-  asked: Asked;
+  query: ListQuery;
   all: readonly RowObject[];
   unique: readonly string[];
 }): Promise<void> {
-  const expected = pageOf(query.all, query.asked, query.unique);
-  const rows = await rowsOf(query.endpoint, query.handler, queryOf(query.asked));
+  const expected = pageOf(query.all, query.query, query.unique);
+  const rows = await rowsOf(query.endpoint, query.handler, queryOf(query.query));
   const wanted = expected.map((row) =>
     Object.fromEntries(
       query.endpoint.columns.map(({ name }) => [
@@ -140,10 +143,10 @@ describe("lending lists against a plain reference", () => {
   it("filter, order and cut vaults as it does", async () => {
     const endpoint = lendingbVaults;
     await fc.assert(
-      fc.asyncProperty(vaults("euler-v2"), askedOf(endpoint, VAULT_FILTERS), async (rows, asked) => {
+      fc.asyncProperty(vaults("euler-v2"), queriesOf(endpoint, VAULT_FILTERS), async (rows, query) => {
         const handler = lendingbVaultsHandler(await depsOf({ protocol: "euler-v2", rows, prices: PRICES }));
         const all = rows.map((row) => referenceVault(row, PRICES));
-        await expectSame({ endpoint, handler, asked, all, unique: ["vaultAddress"] });
+        await expectSame({ endpoint, handler, query, all, unique: ["vaultAddress"] });
       }),
       { numRuns: 300 },
     );
@@ -159,10 +162,10 @@ describe("lending lists against a plain reference", () => {
       })),
     );
     await fc.assert(
-      fc.asyncProperty(pools, askedOf(endpoint, { ...SIZE, ...PROTOCOL }), async (rows, asked) => {
+      fc.asyncProperty(pools, queriesOf(endpoint, { ...SIZE, ...PROTOCOL }), async (rows, query) => {
         const handler = lendingaPoolsHandler(await depsOf({ protocol: "aave-v3", rows, prices: PRICES }));
         const all = rows.map((row) => referenceVault(row, PRICES));
-        await expectSame({ endpoint, handler, asked, all, unique: ["poolAddress", "underlyingAddress"] });
+        await expectSame({ endpoint, handler, query, all, unique: ["poolAddress", "underlyingAddress"] });
       }),
       { numRuns: 100 },
     );
@@ -172,10 +175,10 @@ describe("lending lists against a plain reference", () => {
     const endpoint = lendingcMarkets;
     const filters = { ...SIZE, ...PROTOCOL, loan_address: TOKEN, collateral_address: TOKEN };
     await fc.assert(
-      fc.asyncProperty(markets, askedOf(endpoint, filters), async (rows, asked) => {
+      fc.asyncProperty(markets, queriesOf(endpoint, filters), async (rows, query) => {
         const handler = lendingcMarketsHandler(await depsOf({ protocol: "morpho-v1", rows, prices: PRICES }));
         const all = rows.map((row) => referenceMarket(row, PRICES));
-        await expectSame({ endpoint, handler, asked, all, unique: ["marketId"] });
+        await expectSame({ endpoint, handler, query, all, unique: ["marketId"] });
       }),
       { numRuns: 300 },
     );

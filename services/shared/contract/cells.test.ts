@@ -34,7 +34,7 @@ describe("toCells", () => {
   it("checks names and types when compiled, and missing names when run", () => {
     // @ts-expect-error: tvlUsd is missing
     const missing = () => toCells(sampleList, { poolAddress: "0x", createdAt: formatDateTime(0) });
-    expect(missing).to.throw("Cannot lay out a row of /evm/sample/list: tvlUsd is missing.");
+    expect(missing).to.throw("Cannot make a row of /evm/sample/list: tvlUsd is missing.");
     // @ts-expect-error: tvlUsd is no string, extra is no column
     const wrong = () => toCells(sampleList, { poolAddress: "0x", createdAt: "", tvlUsd: "1", extra: 2 });
     expect(wrong()).to.have.length(3);

@@ -64,7 +64,7 @@ export function toCells<E extends TableShape>(endpoint: E, row: TypedRow<E>): Ce
   for (let at = 0; at < names.length; at++) {
     const value = values[names[at] as string];
     if (value === undefined)
-      throw new Error(`Cannot lay out a row of ${endpoint.path}: ${names[at]} is missing.`);
+      throw new Error(`Cannot make a row of ${endpoint.path}: ${names[at]} is missing.`);
     cells[at] = typeof value === "bigint" ? (asText[at] ? value.toString() : integerCell(value)) : value;
   }
   return cells;

@@ -46,18 +46,18 @@ describe("an ingest's metrics", () => {
 
   it("show progress and failure, and forward the same to an observer", async () => {
     const metrics = createIngestMetrics({ name: "some-ingest" });
-    const heard: unknown[] = [];
+    const received: unknown[] = [];
     metrics.observe(8453, {
-      onEvent: (event) => heard.push(event.kind),
-      setHead: (head) => heard.push(head),
-      setIndexedBlock: (block) => heard.push(block),
+      onEvent: (event) => received.push(event.kind),
+      setHead: (head) => received.push(head),
+      setIndexedBlock: (block) => received.push(block),
     });
     const chain = metrics.chain(8453);
     metrics.chain(1).setHead({ number: 5 });
     chain.onEvent({ kind: "circuit", host: "rpc.test", open: true });
     chain.setHead({ number: 110, timestamp: 1_020 });
     chain.setIndexedBlock({ number: 100, time: 1_000, events: 7 });
-    expect(heard).to.deep.equal([
+    expect(received).to.deep.equal([
       "circuit",
       { number: 110, timestamp: 1_020 },
       { number: 100, time: 1_000, events: 7 },

@@ -232,7 +232,7 @@ describeLong("traces", () => {
     closing.push(async () => [prices, status].map((client) => client.close()));
     await withRootSpan(tracing, { name: "refresh" }, () => prices.getPrices({ chainId: 1, tokens: [] }));
     await withRootSpan(tracing, { name: "look" }, () => status.getStatus().catch(() => {}));
-    // Asked by nobody: only the other end, which cannot know, tells.
+    // Without a caller: only the other end reports, and it cannot know.
     await prices.getPrices({ chainId: 1, tokens: [] });
 
     const spans = await found(9);

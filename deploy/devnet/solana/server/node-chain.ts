@@ -33,7 +33,7 @@ export interface NodeChain {
   onSlot(listener: (news: SlotNotification) => void): () => void;
 }
 
-/** Blocks in slots, oldest first; the listeners that hear of new ones. */
+/** Blocks in slots, oldest first; the listeners of new ones. */
 export class BlockBuffer {
   readonly #blocks = new Map<number, NodeBlock>();
   readonly #listeners = new Set<(news: SlotNotification) => void>();

@@ -27,7 +27,7 @@ export interface RpcFaults {
   readonly hidden: Set<number>;
   /** What it says of slots without a block; default -32007. */
   missingCode: MissingCode;
-  /** Asked before each call; undefined = it is answered. */
+  /** Called before each call; undefined = the call is answered. */
   intercept: ((call: RpcCall) => Fault | undefined) | undefined;
 }
 

@@ -98,7 +98,7 @@ export class RankIndex {
     return found && lastOf(found.ranks, isBefore, found.rankNow);
   }
 
-  /** Marks of the list, at least up to `skip`, and what their ranks have become. */
+  /** Entries of the list, at least up to `skip`, and what their ranks have become. */
   async #upTo(
     set: PoolSet,
     options: { order: readonly Term[]; skip: number },

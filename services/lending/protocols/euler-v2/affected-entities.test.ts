@@ -37,7 +37,7 @@ function log(address: Hex, ...topics: Hex[]): RawLog {
   return { address, topics, data: "0x", ...place };
 }
 
-const hear = (heard: RawLog) => affectedEulerEntities(heard, { known, deployment });
+const affectedBy = (received: RawLog) => affectedEulerEntities(received, { known, deployment });
 
 describe("euler: what logs touch", () => {
   it("uses topics and selectors of the signatures", () => {
@@ -59,33 +59,33 @@ describe("euler: what logs touch", () => {
   });
 
   it("makes a new vault and its factory to be read", () => {
-    expect(hear(log(FACTORY, PROXY_CREATED, pad(STRANGER)))).to.deep.equal([
+    expect(affectedBy(log(FACTORY, PROXY_CREATED, pad(STRANGER)))).to.deep.equal([
       { kind: "evk-factory", id: FACTORY },
       { kind: "evk-vault", id: STRANGER },
     ]);
-    expect(hear(log(EARN_FACTORY, CREATE_EULER_EARN, pad(STRANGER)))).to.deep.equal([
+    expect(affectedBy(log(EARN_FACTORY, CREATE_EULER_EARN, pad(STRANGER)))).to.deep.equal([
       { kind: "earn-vault", id: STRANGER },
     ]);
-    expect(hear(log(EARN_FACTORY, PROXY_CREATED, pad(STRANGER)))).to.deep.equal([]);
-    expect(hear(log(STRANGER, PROXY_CREATED, pad(VAULT)))).to.deep.equal([]);
-    expect(hear(log(STRANGER, CREATE_EULER_EARN, pad(VAULT)))).to.deep.equal([]);
+    expect(affectedBy(log(EARN_FACTORY, PROXY_CREATED, pad(STRANGER)))).to.deep.equal([]);
+    expect(affectedBy(log(STRANGER, PROXY_CREATED, pad(VAULT)))).to.deep.equal([]);
+    expect(affectedBy(log(STRANGER, CREATE_EULER_EARN, pad(VAULT)))).to.deep.equal([]);
   });
 
   it("touches the vault that emits, if it is known as of that kind", () => {
     for (const [name, topic] of Object.entries(EVK_TOPICS)) {
-      expect(hear(log(VAULT, topic)), name).to.deep.equal([{ kind: "evk-vault", id: VAULT }]);
-      expect(hear(log(EARN, topic)), name).to.deep.equal([]);
-      expect(hear(log(STRANGER, topic)), name).to.deep.equal([]);
+      expect(affectedBy(log(VAULT, topic)), name).to.deep.equal([{ kind: "evk-vault", id: VAULT }]);
+      expect(affectedBy(log(EARN, topic)), name).to.deep.equal([]);
+      expect(affectedBy(log(STRANGER, topic)), name).to.deep.equal([]);
     }
     for (const [name, topic] of Object.entries(EARN_TOPICS)) {
-      expect(hear(log(EARN, topic)), name).to.deep.equal([{ kind: "earn-vault", id: EARN }]);
-      expect(hear(log(VAULT, topic)), name).to.deep.equal([]);
-      expect(hear(log(STRANGER, topic)), name).to.deep.equal([]);
+      expect(affectedBy(log(EARN, topic)), name).to.deep.equal([{ kind: "earn-vault", id: EARN }]);
+      expect(affectedBy(log(VAULT, topic)), name).to.deep.equal([]);
+      expect(affectedBy(log(STRANGER, topic)), name).to.deep.equal([]);
     }
   });
 
   it("ignores other logs", () => {
-    expect(hear(log(VAULT))).to.deep.equal([]);
-    expect(hear(log(VAULT, pad("0x7")))).to.deep.equal([]);
+    expect(affectedBy(log(VAULT))).to.deep.equal([]);
+    expect(affectedBy(log(VAULT, pad("0x7")))).to.deep.equal([]);
   });
 });

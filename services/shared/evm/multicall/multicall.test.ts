@@ -62,7 +62,7 @@ function run(data: Hex, gas: number): Outcome {
 interface NodeOptions {
   /** Gas that one eth_call has. */
   readonly gas?: number;
-  /** Calls of a batch beyond which the node is not heard of any more. */
+  /** Calls of a batch beyond which the node no longer answers. */
   readonly most?: number;
   readonly hasMulticall?: boolean;
 }

@@ -202,9 +202,9 @@ describe("hand-made transactions: balances", () => {
     programId: TOKEN_2022_PROGRAM,
     uiTokenAmount: { amount, decimals: 2 },
   });
-  type Told = ReturnType<typeof balance>;
+  type TokenBalance = ReturnType<typeof balance>;
 
-  function changes(pre: readonly Told[] | null, post: readonly Told[] | null) {
+  function changes(pre: readonly TokenBalance[] | null, post: readonly TokenBalance[] | null) {
     const built = new HandMade(["account"]).build();
     const meta = { ...(built.meta as TransactionMeta), preTokenBalances: pre, postTokenBalances: post };
     return decodeMade({ ...built, meta }).decoded.balances;

@@ -14,10 +14,10 @@ const change = fc.record({
   account: fc.nat(14),
   amount: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })),
 });
-type Told = typeof change extends fc.Arbitrary<infer T> ? T : never;
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-function blockOf(told: readonly Told[]): TimedBlock {
-  const balances = told.map(({ mint, owner, account, amount }) => ({
+function blockOf(changes: readonly Change[]): TimedBlock {
+  const balances = changes.map(({ mint, owner, account, amount }) => ({
     mint,
     owner,
     tokenAccount: `${mint} ${owner} ${account}`,
@@ -33,13 +33,13 @@ function blockOf(told: readonly Told[]): TimedBlock {
 /** Applies batches, each second one by another process; answers how many wallets were counted. */
 async function applyAll(
   store: Store,
-  batches: readonly (readonly Told[])[],
+  batches: readonly (readonly Change[])[],
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = { A: 0, B: 0 };
   let book = new HolderState(store);
-  for (const [i, told] of batches.entries()) {
+  for (const [i, changes] of batches.entries()) {
     if (i % 2 === 1) book = new HolderState(store);
-    const block = blockOf(told);
+    const block = blockOf(changes);
     await book.load([block]);
     for (const { mint, delta } of book.add(block)) counts[mint] = (counts[mint] ?? 0) + delta;
     const taken = book.take();
@@ -52,7 +52,7 @@ async function applyAll(
 }
 
 /** What every account holds in the end, by `mint owner account`. */
-function lastAmounts(batches: readonly (readonly Told[])[]): Map<string, bigint> {
+function lastAmounts(batches: readonly (readonly Change[])[]): Map<string, bigint> {
   const amounts = new Map<string, bigint>();
   for (const { mint, owner, account, amount } of batches.flat())
     if (owner !== null) amounts.set(`${mint} ${owner} ${account}`, amount);

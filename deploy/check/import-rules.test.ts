@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeLong } from "../../services/shared/testkit/describe.ts";
-import { type Breach, inspectWalls, ROOMS, type WallsReport } from "./walls.ts";
+import { type Breach, type ImportReport, inspectImports, SOURCE_FOLDERS } from "./import-rules.ts";
 
-const HOUSE = fileURLToPath(new URL("../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 interface Import {
   readonly from: string;
@@ -180,7 +180,7 @@ const key = ({ rule, from, to }: Breach): string => `${rule}: ${from} → ${to}`
 
 /** Writes a house whose files import exactly what the tables say; imported files without imports are empty modules. */
 async function buildHouse(root: string): Promise<void> {
-  const imports = new Map<string, string[]>(ROOMS.map((room) => [`${room}/empty.ts`, []]));
+  const imports = new Map<string, string[]>(SOURCE_FOLDERS.map((folder) => [`${folder}/empty.ts`, []]));
   for (const { from, to, as } of [...BREACHES, ...ALLOWED]) {
     imports.set(from, [...new Set([...(imports.get(from) ?? []), as ?? relativeImport(from, to)])]);
     if (as === undefined && !imports.has(to)) imports.set(to, []);
@@ -218,18 +218,20 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 async function countSources(): Promise<number> {
-  const listings = await Promise.all(ROOMS.map((room) => readdir(join(HOUSE, room), { recursive: true })));
+  const listings = await Promise.all(
+    SOURCE_FOLDERS.map((folder) => readdir(join(ROOT, folder), { recursive: true })),
+  );
   return listings.flat().filter((name) => name.endsWith(".ts")).length;
 }
 
-describeLong("walls", () => {
+describeLong("import rules", () => {
   let root: string;
-  let report: WallsReport;
+  let report: ImportReport;
 
   before(async () => {
-    root = await mkdtemp(join(tmpdir(), "walls-"));
+    root = await mkdtemp(join(tmpdir(), "import-rules-"));
     await buildHouse(root);
-    report = await inspectWalls(root, HOUSE);
+    report = await inspectImports(root, ROOT);
   });
   after(() => rm(root, { recursive: true, force: true }));
 
@@ -245,7 +247,7 @@ describeLong("walls", () => {
   });
 
   it("names every rule of the configuration in this test", async () => {
-    const { default: config } = (await import(join(HOUSE, ".dependency-cruiser.mjs"))) as {
+    const { default: config } = (await import(join(ROOT, ".dependency-cruiser.mjs"))) as {
       default: { forbidden: { name: string }[] };
     };
     expect(new Set(BREACHES.map(({ rule }) => rule))).to.deep.equal(
@@ -254,7 +256,7 @@ describeLong("walls", () => {
   });
 
   it("reads every source file of the real house", async () => {
-    const real = await inspectWalls(HOUSE);
+    const real = await inspectImports(ROOT);
     expect(real.modules).to.be.at.least(await countSources());
     expect(real.dependencies).to.be.greaterThan(real.modules);
   });

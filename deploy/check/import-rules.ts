@@ -3,8 +3,8 @@ import { cruise, type ICruiseResult, type IFlattenedRuleSet } from "dependency-c
 import extractDepcruiseConfig from "dependency-cruiser/config-utl/extract-depcruise-config";
 import extractTSConfig from "dependency-cruiser/config-utl/extract-ts-config";
 
-/** The top-level rooms that the walls stand between. */
-export const ROOMS: readonly string[] = ["gateway", "services", "proto", "deploy", "bench"];
+/** The top-level folders with source code, which the rules separate. */
+export const SOURCE_FOLDERS: readonly string[] = ["gateway", "services", "proto", "deploy", "bench"];
 
 export interface Breach {
   readonly rule: string;
@@ -12,7 +12,7 @@ export interface Breach {
   readonly to: string;
 }
 
-export interface WallsReport {
+export interface ImportReport {
   readonly breaches: readonly Breach[];
   /** Project files read. Nothing read means nothing checked, which is a failure and not a success. */
   readonly modules: number;
@@ -22,26 +22,26 @@ export interface WallsReport {
 /**
  * Reads every import below `root` and holds it against .dependency-cruiser.mjs.
  *
- * @param root folder that holds the rooms; the rules come from `house` (the repository), also for a temporary tree.
+ * @param root folder that holds them; the rules come from `repository` (the repository), also for a temporary tree.
  */
-export async function inspectWalls(root: string, house: string = root): Promise<WallsReport> {
-  const config = await extractDepcruiseConfig(join(house, ".dependency-cruiser.mjs"));
+export async function inspectImports(root: string, repository: string = root): Promise<ImportReport> {
+  const config = await extractDepcruiseConfig(join(repository, ".dependency-cruiser.mjs"));
   const { forbidden, options } = config as Required<Pick<IFlattenedRuleSet, "forbidden">> & {
     options: Record<string, unknown>;
   };
   const { tsConfig: _, enhancedResolveOptions, ...rest } = options;
   const cruised = await cruise(
-    [...ROOMS],
+    [...SOURCE_FOLDERS],
     { ...rest, baseDir: root, validate: true, ruleSet: { forbidden } },
     enhancedResolveOptions as Record<string, unknown>,
-    { tsConfig: extractTSConfig(join(house, "tsconfig.json")) },
+    { tsConfig: extractTSConfig(join(repository, "tsconfig.json")) },
   );
-  if (typeof cruised.output === "string") throw new Error(`Cannot read the walls: ${cruised.output}`);
+  if (typeof cruised.output === "string") throw new Error(`Cannot read the imports: ${cruised.output}`);
   return summarise(cruised.output);
 }
 
-function summarise({ modules, summary }: ICruiseResult): WallsReport {
-  const own = modules.filter(({ source }) => ROOMS.some((room) => source.startsWith(`${room}/`)));
+function summarise({ modules, summary }: ICruiseResult): ImportReport {
+  const own = modules.filter(({ source }) => SOURCE_FOLDERS.some((room) => source.startsWith(`${room}/`)));
   return {
     breaches: summary.violations.map(({ rule, from, to }) => ({ rule: rule.name, from, to })),
     modules: own.length,

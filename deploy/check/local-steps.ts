@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { HOUSE, run } from "./command.ts";
+import { ROOT, run } from "./command.ts";
 import { findDependencyFaults, type LockedPackages, type Manifest } from "./dependencies.ts";
 import { findDeadPathsOf } from "./doc-paths.ts";
+import { inspectImports } from "./import-rules.ts";
 import { findLockfileFaults, type Lockfile } from "./lockfile.ts";
 import { findEmptyNames } from "./naming.ts";
 import { findLongFiles, readSources } from "./source-files.ts";
 import type { Finding, Step } from "./step.ts";
-import { inspectWalls } from "./walls.ts";
 
 /** Remembers what it has read, so that the next check takes a third of the time. */
 const TYPES = [
@@ -16,14 +16,14 @@ const TYPES = [
 ];
 
 /** The checks that need no server and no network: what `npm run check` runs before every commit. */
-export const houseSteps: readonly Step[] = [
+export const localSteps: readonly Step[] = [
   { name: "types", inspect: () => inspectCommand(TYPES) },
   {
     name: "lint and format",
     inspect: () =>
       inspectCommand(["node_modules/.bin/biome", "check", "--error-on-warnings", "--colors=off", "."]),
   },
-  { name: "walls", inspect: inspectRealWalls },
+  { name: "import rules", inspect: inspectImportRules },
   { name: "file lengths", inspect: inspectLengths },
   { name: "names", inspect: inspectNames },
   { name: "paths in documents", inspect: inspectDocPaths },
@@ -44,9 +44,9 @@ function inspectGenerator(script: string): Promise<Finding> {
   return inspectCommand(["node", "--import", "tsx", script, "--check"]);
 }
 
-async function inspectRealWalls(): Promise<Finding> {
-  const { breaches, modules, dependencies } = await inspectWalls(HOUSE);
-  const sources = readSources(HOUSE).length;
+async function inspectImportRules(): Promise<Finding> {
+  const { breaches, modules, dependencies } = await inspectImports(ROOT);
+  const sources = readSources(ROOT).length;
   const faults = breaches.map(({ rule, from, to }) => `${rule}: ${from} → ${to}`);
   // A cruiser that cannot parse TypeScript reads nothing and finds nothing.
   if (modules < sources || dependencies < sources) {
@@ -56,21 +56,21 @@ async function inspectRealWalls(): Promise<Finding> {
 }
 
 function inspectLengths(): Finding {
-  const sources = readSources(HOUSE);
+  const sources = readSources(ROOT);
   return { faults: findLongFiles(sources), seen: `${sources.length} files` };
 }
 
 function inspectNames(): Finding {
-  return { faults: findEmptyNames(readSources(HOUSE)) };
+  return { faults: findEmptyNames(readSources(ROOT)) };
 }
 
 async function inspectDocPaths(): Promise<Finding> {
-  const { faults, documents } = await findDeadPathsOf(HOUSE);
+  const { faults, documents } = await findDeadPathsOf(ROOT);
   return { faults, seen: `${documents} documents` };
 }
 
 function readJson<T>(name: string): T {
-  return JSON.parse(readFileSync(join(HOUSE, name), "utf8")) as T;
+  return JSON.parse(readFileSync(join(ROOT, name), "utf8")) as T;
 }
 
 function inspectDependencies(): Finding {
