@@ -1,5 +1,5 @@
 /**
- * npm run bench:solana-transactions — token-transactions over 10,000,000 rows (BENCH_ROWS), asked of the service as a
+ * npm run bench:solana-transactions — token-transactions over 10,000,000 rows (BENCH_ROWS), requested from the service as a
  * process of its own over HTTP: first and deep pages, with each filter and with all of them, of a token that is in four
  * of five trades and of rare ones. BENCH_DIR keeps the filled store for another run.
  */

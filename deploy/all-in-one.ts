@@ -157,7 +157,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     return started;
   }
 
-  /** The built-in facilitator, where it has a wallet; on the local chain one is made up, and somebody who is paid. */
+  /** The built-in facilitator, where it has a wallet; on the local chain wallet and recipient are generated. */
   async function openPayments(env: Environment, isOnDevnet: boolean): Promise<Environment> {
     const local = isOnDevnet && !given.X402_PAY_TO ? localPayments(given) : {};
     const settled = { ...env, ...local };

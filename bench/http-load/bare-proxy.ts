@@ -9,12 +9,12 @@ import type { AddressInfo } from "node:net";
 const port = Number(process.argv[2]);
 const agent = new Agent({ keepAlive: true });
 const server = createServer((req, res) => {
-  const asking = request({ host: "127.0.0.1", port, path: req.url, agent }, (answer) => {
+  const proxied = request({ host: "127.0.0.1", port, path: req.url, agent }, (answer) => {
     res.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
     answer.pipe(res);
   });
-  asking.on("error", () => res.destroy());
-  asking.end();
+  proxied.on("error", () => res.destroy());
+  proxied.end();
 });
 // As ours: connections that a pace leaves idle for a while are used again.
 server.keepAliveTimeout = 65_000;

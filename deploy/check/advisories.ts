@@ -26,7 +26,7 @@ interface Report {
 }
 
 /**
- * Asks the registry for known faults of production dependencies. Many mirrors have no answer to that, and a machine may
+ * Reads known faults from the registry of production dependencies. Many mirrors have no answer to that, and a machine may
  * be offline: then nothing is known, which is said and passes, unless AUDIT_REQUIRED is set.
  */
 export async function inspectAdvisories(): Promise<Finding> {
@@ -45,7 +45,7 @@ export function judgeAudit(
   const report = parseReport(text);
   const { vulnerabilities } = report;
   if (report.auditReportVersion !== 2 || vulnerabilities === undefined) {
-    const why = `NOT ASKED, the registry gave no audit: ${(report.message ?? text).slice(0, 200).trim()}`;
+    const why = `UNKNOWN, the registry gave no audit: ${(report.message ?? text).slice(0, 200).trim()}`;
     return { faults: options.isRequired ? [why] : [], seen: why };
   }
   const accepted = new Set(options.accepted.filter(({ until }) => options.today < until).map(({ id }) => id));

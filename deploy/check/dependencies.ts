@@ -1,6 +1,6 @@
 /**
- * What can be held against a dependency without asking anybody: that it is the version we chose, byte for byte, that it
- * runs nothing when it is installed, and that production may use it. Which of them have known faults, a registry tells
+ * What can be checked of a dependency offline: that it is the version we chose, byte for byte, that it
+ * runs nothing when it is installed, and that production may use it. Known faults come from the registry
  * (advisories.ts).
  */
 interface Package {
@@ -52,15 +52,16 @@ export function findDependencyFaults(manifest: Manifest, { packages }: LockedPac
 function findLooseVersions(manifest: Manifest, packages: LockedPackages["packages"]): string[] {
   const faults: string[] = [];
   for (const kind of ["dependencies", "devDependencies"] as const) {
-    const asked = manifest[kind] ?? {};
-    for (const [name, version] of Object.entries(asked)) {
+    const wanted = manifest[kind] ?? {};
+    for (const [name, version] of Object.entries(wanted)) {
       const locked = packages[`node_modules/${name}`]?.version;
-      if (!EXACT.test(version)) faults.push(`${name} is asked for as ${version}, which is not one version`);
-      else if (locked !== version) faults.push(`${name} is locked at ${locked}, and ${version} is asked for`);
+      if (!EXACT.test(version)) faults.push(`${name} is wanted as ${version}, which is not one version`);
+      else if (locked !== version) faults.push(`${name} is locked at ${locked}, and ${version} is wanted`);
     }
     const locked = packages[""]?.[kind] ?? {};
     for (const name of Object.keys(locked))
-      if (!Object.hasOwn(asked, name)) faults.push(`${name} is locked, and package.json does not ask for it`);
+      if (!Object.hasOwn(wanted, name))
+        faults.push(`${name} is locked, and package.json does not ask for it`);
   }
   return faults;
 }
@@ -76,7 +77,7 @@ function findPackageFaults(path: string, context: { entry: Package; manifest: Ma
   if (entry.integrity !== undefined && !entry.integrity.startsWith("sha512-"))
     faults.push(`${path} has a weak checksum: ${entry.integrity}`);
   if (entry.hasInstallScript === true && manifest.allowScripts?.[nameOf(path)] === undefined)
-    faults.push(`${path} has an install script that nobody has looked at (allowScripts)`);
+    faults.push(`${path} has an install script that is not reviewed (allowScripts)`);
   if (entry.dev !== true && !LICENCES.has(entry.license ?? ""))
     faults.push(`${path} goes to production under ${entry.license ?? "no licence"}`);
   return faults;

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /**
- * What is still running in the process group of a command that should have ended, and what each process has open, for
- * whoever asks why. Read from /proc: empty where there is none.
+ * What is still running in the process group of a command that should have ended, and what each process has open, to
+ * find the cause. Read from /proc: empty without one.
  */
 export function describeGroup(pgid: number): string {
   return readOr([], () => readdirSync("/proc"))

@@ -58,7 +58,7 @@ export function completeLockfile(lock: Lockfile): Lockfile {
   for (const [path, { resolved: _, ...entry }] of Object.entries(lock.packages)) packages[path] = entry;
   for (const { path, name, version, dev } of listMissingPlatforms(lock)) {
     const platform = platformOf(name);
-    if (platform === undefined) throw new Error(`Cannot enter ${name}: its name tells no platform.`);
+    if (platform === undefined) throw new Error(`Cannot enter ${name}: its name has no platform.`);
     packages[path] = {
       version,
       cpu: [platform.cpu],

@@ -131,7 +131,7 @@ async function startAndAsk(described: Process, at: { folder: string; dataDir: st
   });
 }
 
-/** Starts a process, waits until it has settled, asks it to stop, and answers what went otherwise than it should. */
+/** Starts a process, waits until it has settled, stops it, and returns what went wrong. */
 async function supervise(
   { built }: Process,
   given: {

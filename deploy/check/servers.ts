@@ -25,7 +25,7 @@ export async function startRedis(): Promise<Server> {
 
 /**
  * A MongoDB to test against: the workplace's own starter where there is one beside the repository, else MONGODB_URL,
- * else `mongod` on PATH. Throws with what to do when there is none.
+ * else `mongod` on PATH. Throws with what to do when none is found.
  */
 export async function startMongodb(): Promise<Server> {
   const starter = join(ROOT, "../shared/mongo/start");
@@ -34,7 +34,7 @@ export async function startMongodb(): Promise<Server> {
     const url = stdout.trim().split("\n").at(-1) ?? "";
     if (!ok || !url.startsWith("mongodb"))
       throw new Error(`Cannot start MongoDB by ${starter}: ${output.trim()}`);
-    // It serves whoever asks after us too, and starts in an instant when it already runs: it is left running.
+    // It is left running: the next start is then instant.
     return { url, stop: () => {} };
   }
   const { MONGODB_URL: url } = process.env;

@@ -10,7 +10,7 @@ const PLATFORM_PACKAGES: Record<string, string> = {
   "win32-x64": "@foundry-rs/anvil-win32-amd64",
 };
 
-/** Path of the anvil binary that npm installed for this machine. Throws a readable error where there is none. */
+/** Path of the anvil binary that npm installed for this machine. Throws a readable error if it is missing. */
 export function findAnvilBinary(platform: string = process.platform, arch: string = process.arch): string {
   const name = PLATFORM_PACKAGES[`${platform}-${arch}`];
   if (!name) {

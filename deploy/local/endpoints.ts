@@ -23,7 +23,7 @@ export function listEndpoints(env: Environment): ChainEndpoints[] {
 }
 
 /**
- * Asks every endpoint once. Throws ConfigError that names those of another chain. Returns a sentence for each one that
+ * Calls every endpoint once. Throws ConfigError that names those of another chain. Returns a sentence for each one that
  * cannot be reached, which may come back.
  */
 export async function inspectChains(chains: readonly ChainEndpoints[]): Promise<string[]> {

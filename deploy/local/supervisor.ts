@@ -81,7 +81,7 @@ export function superviseProcess(options: SupervisedOptions): SupervisedProcess 
       detached: true,
     });
     child = started;
-    // "exit" reports its end; a broken pipe on the way there is no failure of ours.
+    // "exit" reports its end; a broken pipe before it is not an error.
     started.stdin.on("error", () => {});
     forward(started.stdout, "stdout");
     forward(started.stderr, "stderr");

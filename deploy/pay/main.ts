@@ -1,4 +1,4 @@
-/** `npm run pay -- <path>`: asks the pay-per-request host, pays with an unmodified client, prints rows and receipt. */
+/** `npm run pay -- <path>`: requests the pay-per-request host, pays with an unmodified client, prints rows and receipt. */
 import { parseArgs } from "node:util";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
@@ -14,8 +14,8 @@ const DEFAULT_URL = "http://127.0.0.1:8402";
 const USAGE = `Usage:
   npm run pay -- <path with query> [--url <base address>] [--json]
 
-Asks for the path at the pay-per-request host (--url, X402_PUBLIC_URL, that of the npm start that runs, or ${DEFAULT_URL}), pays what
-is asked for, and prints the rows and the receipt. --json prints the answer's body as it came.
+Requests the path from the pay-per-request host (--url, X402_PUBLIC_URL, that of the running npm start, or ${DEFAULT_URL}), pays its
+price, and prints the rows and the receipt. --json prints the response body as received.
 The wallet is that of PAY_PRIVATE_KEY, else the one that npm start funds on its local chain.
 
   npm run pay -- '/api/v1/solana/token-transactions?token_address=So11111111111111111111111111111111111111112&days=1'

@@ -175,8 +175,7 @@ function section(
   const parameters = describeParameters(endpoint);
   const example = minimalRequest(parameters, selectExamples(parameters, live));
   const order = rowOrder === "one row" ? "One row" : `Rows in order of ${rowOrder}`;
-  const absence =
-    whenAbsent === "not_found" ? "404 where nothing is known of the address" : "no rows where there are none";
+  const absence = whenAbsent === "not_found" ? "404 for an unknown address" : "no rows where nothing matches";
   return html`<section id="${anchorOf(endpoint)}">
 <h3><span class="method">GET</span><code>${path}</code></h3>
 <p><strong>${prose(summary)}.</strong></p>

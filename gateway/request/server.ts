@@ -10,7 +10,7 @@ export function createGatewayServer(app: Express, timeouts?: HttpTimeouts): Serv
   const server = createHttpServer(app, timeouts);
   Object.assign(server, { requireHostHeader: false });
   server.on("checkExpectation", (req, res) => server.emit("request", req, res));
-  // The body would be refused: no client is told to send it.
+  // The body would be refused: no client gets 100 Continue.
   server.on("checkContinue", (req, res) => server.emit("request", req, res));
   return server;
 }

@@ -70,7 +70,7 @@ function findCopyFaults(
   });
 }
 
-/** The last stage decides what the image runs, and as whom. */
+/** The last stage decides what the image runs, and as which user. */
 function findEndFaults(instructions: readonly Instruction[], processes: readonly Process[]): string[] {
   const last = instructions.slice(instructions.findLastIndex(({ keyword }) => keyword === "FROM"));
   const faults: string[] = [];

@@ -50,7 +50,7 @@ export function planAave(
   let nonce = 0;
   const next = () => created(owner, nonce++);
   const provider = next();
-  // The manager of roles asks for the admin's name when it is made: a call comes between.
+  // The ACL manager reads the admin in its constructor: a call comes between.
   nonce++;
   const aclManager = next();
   const libraries = Object.fromEntries(AAVE_LIBRARIES.map((name) => [name, next()])) as AaveLibraries;

@@ -80,7 +80,7 @@ export const AAVE_RESERVES: readonly AaveReserveSpec[] = [
   },
 ];
 
-/** Somebody's beginning: whole tokens supplied, then borrowed. */
+/** A user's first actions: whole tokens supplied, then borrowed. */
 export interface AaveUserSpec {
   readonly supplies: Partial<Record<TokenSymbol, number>>;
   readonly borrows: Partial<Record<TokenSymbol, number>>;

@@ -20,7 +20,7 @@ export interface AaveReserveView {
   readonly name: string;
   readonly underlyingSymbol: string;
   readonly decimals: number;
-  /** Raw: supply is the aToken's totalSupply, liquidity what lies in the aToken. */
+  /** Raw: supply is the aToken's totalSupply, liquidity what the aToken holds. */
   readonly supply: bigint;
   readonly stableDebt: bigint;
   readonly variableDebt: bigint;

@@ -75,7 +75,7 @@ export async function savePort(file: string, port: number): Promise<void> {
   await writeFile(`${file}.port`, String(port));
 }
 
-/** 0 where there is none. */
+/** 0 without one. */
 export async function loadPort(file: string): Promise<number> {
   const port = Number(await readFile(`${file}.port`, "utf8").catch(() => "0"));
   return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0;

@@ -8,7 +8,7 @@ import type { Address } from "../transactions.ts";
 import type { Planned, Round } from "./round.ts";
 import { wanderTicks } from "./wander.ts";
 
-/** How often somebody supplies or borrows, and how often a price feed reports, in parts of all blocks. */
+/** How often a user supplies or borrows, and how often a price feed reports, in parts of all blocks. */
 const ACTION_SHARE = 0.5;
 const REPORT_SHARE = 0.15;
 const HOUR_S = 3_600;

@@ -113,7 +113,7 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
 
   return async (request, interrupted) => {
     const { res } = request.context;
-    // Read while the service works: the settlement lies in a later block, however old this one is by then.
+    // Read while the service works: the settlement is in a later block, however old this one is by then.
     const head = interrupted === undefined ? chain.headNumber() : Promise.resolve(interrupted.fromBlock);
     head.catch(() => {});
     let settling: Promise<PaymentRecord | undefined> | undefined;

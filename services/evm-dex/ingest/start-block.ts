@@ -24,7 +24,7 @@ export async function openCheckpoint(
   }: { source: EvmSource; anchors: readonly string[]; startBlock: number | undefined },
 ): Promise<CheckpointRow> {
   const stored = await getCheckpoint(store, source.chainId);
-  // Comes first, to tell an endpoint of another chain from a store of another one.
+  // Comes first, to distinguish an endpoint of another chain from a store of another one.
   if (stored !== undefined)
     await requireStoredFinal({ store, source }, indexIdentityOf(store, stored, findLastRow));
   const genesisHash = await checkGenesis(source, stored?.genesisHash);

@@ -24,7 +24,7 @@ export const curatorColumns = defineColumns([
 ]);
 
 export const updatedAtColumn = defineColumns([
-  { name: "updatedAt", type: "DateTime", description: "Time of the block this row stands on." },
+  { name: "updatedAt", type: "DateTime", description: "Time of the block that this row was made from." },
 ]);
 
 /** The two tokens of a market. */

@@ -23,7 +23,7 @@ export function checkWindow({ after_time, before_time }: WindowParams): void {
 }
 
 /**
- * The window a request asks for. Neither end sent: the last `days` up to and including `headTime` (Unix seconds of the
+ * The window of a request. Neither end sent: the last `days` up to and including `headTime` (Unix seconds of the
  * indexed head). One end sent: `days` bounds the other side. Both sent: they win over `days`.
  */
 export function resolveWindow(params: WindowParams, headTime: number): Window {

@@ -34,7 +34,7 @@ function beginDeferring(socket: DeferrableSocket): DeferredEnd {
   const { end } = socket;
   socket[DEFERRED] = deferred;
   socket.end = ((...args: Parameters<typeof end>) => {
-    // An end with data: whoever closes the connection sends its last bytes.
+    // An end with data: its last bytes are sent when the connection closes.
     if (args[0] !== undefined && typeof args[0] !== "function") return end.apply(socket, args);
     deferred.isRequested = true;
     return socket;

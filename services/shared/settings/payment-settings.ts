@@ -54,7 +54,7 @@ export const PAYMENT_SETTINGS = {
     parse: text(),
     secret: true,
     usedBy: ["gateway", "facilitator"],
-    meaning: "Bearer token for the facilitator; the built-in one asks for it if it is set",
+    meaning: "Bearer token for the facilitator; the built-in one requires it if it is set",
   },
   X402_SETTLE_TIMEOUT_MS: {
     parse: integer({ min: 100, max: 120_000 }),

@@ -126,7 +126,7 @@ export const SETTINGS = {
     default: "600",
     usedBy: ["lending"],
     meaning:
-      "Seconds for which the last prices are used (and named in X-Data-Stale) while evm-dex cannot be asked; then USD is null",
+      "Seconds for which the last prices are used (and named in X-Data-Stale) while evm-dex does not answer; then USD is null",
   },
   START_BLOCK_8453: {
     parse: blockNumber,
@@ -163,7 +163,7 @@ export const SETTINGS = {
     default: "1000",
     usedBy: ["ingest"],
     meaning:
-      "How many contracts one eth_getLogs names (transfers of LP tokens are asked for by address); less where a provider refuses so many",
+      "How many contracts one eth_getLogs names (transfers of LP tokens are requested by address); less where a provider refuses so many",
   },
   LENDING_REFRESH_SECONDS: {
     parse: integer({ min: 10, max: 86_400 }),
@@ -203,7 +203,7 @@ export const SETTINGS = {
     default: "64",
     usedBy: ["gateway"],
     meaning:
-      "Memory in MB for answers that are given again while they are fresh (about a block), and for sharing one question among all who ask it at the same time; 0 = every request asks its service",
+      "Memory in MB for responses that are reused while they are fresh (about a block), and for sharing one request among all clients that send it at the same time; 0 = every request goes to its service",
   },
   DEADLINE_MS: {
     parse: integer({ min: 1, max: 600_000 }),

@@ -7,7 +7,7 @@ export const VOTE_PROGRAM = "Vote111111111111111111111111111111111111111";
 export const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 export const RENT = "SysvarRent111111111111111111111111111111111";
 
-/** 32 bytes that follow from some words: the same address wherever it is asked for. */
+/** 32 bytes that follow from some words: always the same address. */
 export function deriveAddress(...words: readonly (string | number)[]): string {
   return encodeBase58(computeDigest(words));
 }

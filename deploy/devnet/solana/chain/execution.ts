@@ -101,8 +101,8 @@ export function execute(
   }
   const places = new Map<Invocation, number>();
   for (const invocation of listInvocations(instructions)) places.set(invocation, places.size);
-  const expected = expectations.flatMap(({ at, expected: tell }) =>
-    tell().map((each) => ({ ...each, instructionIndex: places.get(at) as number })),
+  const expected = expectations.flatMap(({ at, expected: read }) =>
+    read().map((each) => ({ ...each, instructionIndex: places.get(at) as number })),
   );
   return { instructions, expected: expected.sort((a, b) => a.instructionIndex - b.instructionIndex) };
 }

@@ -95,7 +95,7 @@ export class Ledger {
     return this.numbers.get(name) ?? 0n;
   }
 
-  /** What may have changed since this was last asked. */
+  /** What may have changed since the last call. */
   takeChanges(): LedgerChanges {
     return {
       lamports: this.lamports.takeChanges(),

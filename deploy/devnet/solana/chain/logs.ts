@@ -1,7 +1,7 @@
 import { COMPUTE_BUDGET, SYSTEM_PROGRAM, VOTE_PROGRAM } from "./addresses.ts";
 import type { Executed, Invocation } from "./execution.ts";
 
-/** Programs that are part of the runtime tell nothing of the compute units they took. */
+/** Programs that are part of the runtime do not log the compute units they used. */
 const NATIVE = new Set([SYSTEM_PROGRAM, COMPUTE_BUDGET, VOTE_PROGRAM]);
 
 /** Log lines as the runtime writes them. */

@@ -108,7 +108,7 @@ function changeSupply(
     const change = kind === "mint" ? amount : -amount;
     ledger.addTokens(account, change);
     ledger.addSupply(mint, change);
-    const told: ExpectedSupply = {
+    const expected: ExpectedSupply = {
       kind,
       leg: 0,
       mint,
@@ -117,7 +117,7 @@ function changeSupply(
       accountCount: accounts.length,
       authority,
     };
-    frame.expect(() => [told]);
+    frame.expect(() => [expected]);
   });
 }
 

@@ -80,7 +80,7 @@ export class UndoMap<V> {
     this.#values.delete(key);
   }
 
-  /** What may have changed since this was last asked, as it is now. */
+  /** What may have changed since the last call, as it is now. */
   takeChanges(): (readonly [string, V | undefined])[] {
     const changes = [...this.#touched].map((key) => [key, this.#values.get(key)] as const);
     this.#touched.clear();

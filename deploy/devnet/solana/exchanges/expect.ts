@@ -22,7 +22,7 @@ export function expectTrade(
       ledger.amountOf(vaultIn),
       ledger.amountOf(vaultOut),
     ];
-    const told: ExpectedTrade = {
+    const expected: ExpectedTrade = {
       kind: "trade",
       leg,
       dex,
@@ -38,7 +38,7 @@ export function expectTrade(
       reserveIn,
       reserveOut,
     };
-    return [told];
+    return [expected];
   });
 }
 
@@ -55,7 +55,7 @@ export function expectLiquidity(
 ): void {
   const { kind, pool, user, amounts } = change;
   const [tokenA, tokenB] = pool.mints;
-  const told: ExpectedLiquidity = {
+  const expected: ExpectedLiquidity = {
     kind,
     leg: 0,
     dex,
@@ -69,5 +69,5 @@ export function expectLiquidity(
     amountB: amounts[1],
     decimalsB: frame.ledger.mint(tokenB).decimals,
   };
-  frame.expect(() => [told]);
+  frame.expect(() => [expected]);
 }

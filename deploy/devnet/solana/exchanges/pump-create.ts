@@ -24,7 +24,7 @@ export interface Launch {
   readonly uri: string;
 }
 
-/** Pump.fun's create: a mint, its curve, its metadata, and the whole supply on the curve; nobody can mint more. */
+/** Pump.fun's create: a mint, its curve, its metadata, and the whole supply on the curve; there is no mint authority. */
 export function launchToken(caller: Caller, { pool, user, name, symbol, uri }: Launch): void {
   const [mint] = pool.mints;
   const accounts = [

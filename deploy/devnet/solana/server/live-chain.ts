@@ -14,7 +14,7 @@ export interface LiveChain extends NodeChain {
   slot(): number;
   /** Replaces the last slots by others, and a further one, so that the head has moved on. */
   fork(slots: number): void;
-  /** What is to be found in a block; undefined where there is none any more. */
+  /** The expected rows of a block; undefined once the block is gone. */
   expected(slot: number): readonly ExpectedTransaction[] | undefined;
 }
 

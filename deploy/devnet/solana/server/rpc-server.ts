@@ -35,7 +35,7 @@ export interface RpcServer {
   readonly url: string;
   readonly wsUrl: string;
   readonly faults: RpcFaults;
-  /** How often each method was asked. */
+  /** How often each method was called. */
   readonly calls: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
@@ -59,9 +59,9 @@ export async function startRpcServer(chain: NodeChain, { port = 0 } = {}): Promi
     const body = parseJson(await readBody(request));
     if (body === undefined)
       return send(response, '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}');
-    const asked: readonly IncomingCall[] = Array.isArray(body) ? body : [body];
+    const incoming: readonly IncomingCall[] = Array.isArray(body) ? body : [body];
     const parts: string[] = [];
-    for (const { id, method = "", params = [] } of asked) {
+    for (const { id, method = "", params = [] } of incoming) {
       calls.set(method, (calls.get(method) ?? 0) + 1);
       const fault = faults.intercept?.({ method, params });
       if (endsRequest(fault)) return endRequest(fault, request, response);

@@ -46,7 +46,7 @@ export function acceptSocket(
     if (pending.length > LONGEST) stream.destroy();
   });
   stream.on("close", on.end);
-  // Whoever goes away without a word has gone away.
+  // A client may leave without a close frame.
   stream.on("error", () => stream.destroy());
   return {
     send: (text) => stream.write(writeFrame(TEXT, Buffer.from(text))),

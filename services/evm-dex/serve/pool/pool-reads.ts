@@ -32,12 +32,12 @@ export async function openPoolReads(
     onFailure: (err, chainId) => log.warn({ err, chainId }, "reading the head failed"),
   });
   const metrics = createReadMetrics(options.metrics, { heads, chainIds });
-  const tell = limitFailureReports(({ failures, error }) =>
+  const report = limitFailureReports(({ failures, error }) =>
     log.warn({ err: error, failures }, "the cache fails; reading from the store instead"),
   );
   const onFailure = (error: Error): void => {
     metrics.cacheFailed();
-    tell(error);
+    report(error);
   };
   const cache =
     redisUrl === undefined

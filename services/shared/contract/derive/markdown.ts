@@ -17,7 +17,7 @@ export function describeAnswer(endpoint: Endpoint): string {
   const absent =
     endpoint.whenAbsent === "not_found"
       ? "404 where nothing is known of the address"
-      : "no rows where there are none";
+      : "no rows where nothing matches";
   const price =
     endpoint.priceUsd === undefined
       ? ""

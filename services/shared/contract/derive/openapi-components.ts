@@ -2,7 +2,7 @@ import { type ErrorCode, HTTP_STATUS } from "../../errors.ts";
 
 const HEADERS = {
   "X-Data-Block": {
-    description: "Block or slot the answer stands on.",
+    description: "Block or slot that the response was made from.",
     schema: { type: "integer", format: "int64" },
   },
   "X-Data-As-Of": { description: "Time of that block, ISO 8601 UTC.", schema: { type: "string" } },
@@ -12,7 +12,7 @@ const HEADERS = {
   },
   "X-Data-Stale": {
     description:
-      "Only where part of the answer is older than its block allows: what, and its age in seconds, as in `prices; age=123` (lending while evm-dex cannot be asked for prices).",
+      "Only where part of the answer is older than its block allows: what, and its age in seconds, as in `prices; age=123` (lending while evm-dex returns no prices).",
     schema: { type: "string" },
   },
   "X-Session-Id": {

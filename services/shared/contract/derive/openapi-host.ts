@@ -20,7 +20,7 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
     get: {
       operationId: "getUsage",
       tags: ["gateway"],
-      summary: "Limits and usage of the key that asks",
+      summary: "Limits and usage of the key of the request",
       description: "Counts against the key's rate, not against its daily quota.",
       responses: {
         200: jsonResponse("The key, its limits, what remains of them, and its requests by UTC day.", {

@@ -8,7 +8,7 @@ import { parseFirstReply } from "./requests.ts";
 
 interface HeadTracker {
   head(): Promise<BlockHeader>;
-  /** Records a header, which tells a reorg from a node that is behind. */
+  /** Records a header, which distinguishes a reorg from a node that is behind. */
   record(header: BlockHeader): void;
   /** Forgets all headers: they may come from an endpoint that serves another chain. */
   reset(): void;

@@ -10,14 +10,14 @@ import {
 } from "./thread-messages.ts";
 
 serveThread<ThreadTask, ThreadRequest>({
-  start({ chainId, urls, options = {} }, tell) {
-    const say = (word: ThreadMessage) => tell(word);
+  start({ chainId, urls, options = {} }, post) {
+    const send = (message: ThreadMessage) => post(message);
     const source = createEvmSource({
       chainId,
       urls,
       options,
-      log: (message, fields) => say({ kind: "log", message, fields }),
-      onEvent: (event) => say({ kind: "event", event }),
+      log: (message, fields) => send({ kind: "log", message, fields }),
+      onEvent: (event) => send({ kind: "event", event }),
     });
     return (request) => {
       if (request.final !== undefined) source.requireFinal(request.final);

@@ -57,7 +57,7 @@ export interface ForkFinderDeps {
   readonly findLastRow: FindLastRow;
 }
 
-/** Finds where a chain leaves its index, and tells a reorg from a node that is behind. */
+/** Finds where a chain leaves its index, and distinguishes a reorg from a node that is behind. */
 export class ForkFinder {
   readonly #deps: ForkFinderDeps;
   #lowerHeads = 0;

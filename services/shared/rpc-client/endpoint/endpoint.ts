@@ -249,11 +249,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   async function checkConsistency(
     responses: readonly RpcResponse[],
-    asked: readonly RpcCall[],
+    calls: readonly RpcCall[],
   ): Promise<Fault | undefined> {
     const { consistencyCheck } = options;
     if (consistencyCheck === undefined) return undefined;
-    const found = responses.length === 0 ? undefined : consistencyCheck.read(responses, asked);
+    const found = responses.length === 0 ? undefined : consistencyCheck.read(responses, calls);
     return found?.kind === "contradicts" ? found : consistencyCheck.checkFurther?.(requestInBatches, found);
   }
 

@@ -21,7 +21,7 @@ export interface CompiledEvent {
   readonly discriminator: Uint8Array;
 }
 
-/** Throws if two instructions cannot be told from each other. */
+/** Throws if two instructions cannot be distinguished. */
 export function defineProgram(layout: ProgramLayout): Program {
   const byStart = new Map<number, CompiledInstruction[]>();
   for (const instruction of layout.instructions.map(compileInstruction)) {

@@ -12,13 +12,13 @@ import {
 } from "./reader.ts";
 
 serveThread<ReaderTask, ReaderRequest>({
-  start({ urls, genesisHash }, tell) {
-    const say = (word: ReaderMessage) => tell(word);
+  start({ urls, genesisHash }, post) {
+    const send = (message: ReaderMessage) => post(message);
     const source = createSolanaSource({
       urls,
       ...(genesisHash !== undefined && { genesisHash }),
-      log: (message, fields) => say({ kind: "log", message, fields }),
-      onEvent: (event) => say({ kind: "event", event }),
+      log: (message, fields) => send({ kind: "log", message, fields }),
+      onEvent: (event) => send({ kind: "event", event }),
     });
     const reader = createLocalReader(source);
     return ({ range, anchor }) => {

@@ -1,7 +1,7 @@
 import type { CountedRange } from "./paging.ts";
 import type { RowSegment } from "./segment-index.ts";
 
-/** A segment and how many of its rows are asked for. */
+/** A segment and how many of its rows match the filters. */
 export function toCountedRange(
   segment: RowSegment,
   matching: { certain: number; uncertain: number },

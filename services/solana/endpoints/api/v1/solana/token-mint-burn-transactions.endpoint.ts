@@ -42,7 +42,7 @@ export const endpoint = defineEndpoint({
     },
     { name: "decimals", type: "UInt8", description: "Decimals of the mint." },
   ]),
-  rowOrder: `${TRANSACTION_ORDER}; ties of an order asked for come in this one`,
+  rowOrder: `${TRANSACTION_ORDER}; ties of a requested order come in this one`,
   whenAbsent: "empty",
   check: checkWindow,
 });

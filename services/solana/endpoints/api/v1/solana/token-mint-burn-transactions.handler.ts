@@ -54,8 +54,8 @@ export function tokenMintBurnTransactionsHandler({ store }: ServeDeps): Handler<
  * The requested order, then that of the chain; the first mention of a field counts. Rows have no index by column: other
  * orders sort the window's rows. Few mints and burns a token, but for LP and liquid staking tokens with thousands a day.
  */
-function orderOf(asked: readonly OrderTerm<Sortable>[]): OrderBy<SupplyRow>[] {
-  const terms: OrderBy<SupplyRow>[] = asked.map(({ field, direction }) => ({
+function orderOf(order: readonly OrderTerm<Sortable>[]): OrderBy<SupplyRow>[] {
+  const terms: OrderBy<SupplyRow>[] = order.map(({ field, direction }) => ({
     field: FIELD_OF[field],
     direction,
   }));

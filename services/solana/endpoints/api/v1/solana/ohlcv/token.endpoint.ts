@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint({
       description: "Sum of the trades' token amounts.",
     },
     { name: "unixTime", type: "Int64", unit: "Unix seconds", description: "Start of the candle." },
-    { name: "interval", type: "String", description: "The interval asked for." },
+    { name: "interval", type: "String", description: "The requested interval." },
     {
       name: "tradeCount",
       type: "UInt64",
