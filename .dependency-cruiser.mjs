@@ -1,5 +1,5 @@
 /**
- * Import rules: who may import whom. `deploy/check/import-rules.test.ts` breaks each rule on purpose, so that a rule
+ * Import rules: who may import whom. `deploy/check/sources/import-rules.test.ts` breaks each rule on purpose, so that a rule
  * that stops biting is noticed.
  *
  * @type {import("dependency-cruiser").IConfiguration}

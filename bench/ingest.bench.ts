@@ -7,9 +7,9 @@
 import { poolEvents, rollups } from "../services/evm-dex/store/collections.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
-import { type BenchChain, buildBenchChain } from "./chain.ts";
+import { type BenchChain, buildBenchChain } from "./chains/chain.ts";
+import { startRecordedNode } from "./chains/recorded-node.ts";
 import { CHAIN_ID, medianOf, type Run, runFetchAlone, runIngest } from "./ingest-run.ts";
-import { startRecordedNode } from "./recorded-node.ts";
 
 const SWAPS = Number(process.env.BENCH_SWAPS ?? 30_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);

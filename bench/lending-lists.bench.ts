@@ -30,7 +30,7 @@ import {
   SyntheticLending,
   tokenAddress,
   vaultAddress,
-} from "./synthetic-lending.ts";
+} from "./synthetic/lending.ts";
 
 const VAULTS = Number(process.env.BENCH_VAULTS ?? 20_000);
 const MARKETS = Number(process.env.BENCH_MARKETS ?? 5_000);

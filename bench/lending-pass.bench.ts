@@ -11,7 +11,7 @@ import { createEvmSource } from "../services/shared/evm/source/source.ts";
 import type { SourceEvent } from "../services/shared/rpc-client/endpoint/endpoint.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
-import { buildLendingChain } from "./lending-chain.ts";
+import { buildLendingChain } from "./chains/lending-chain.ts";
 
 const COUNT = Number(process.env.BENCH_UNITS ?? 5_000);
 /** Far enough for everything to be read again. */

@@ -24,7 +24,7 @@ import { renderTable } from "../services/shared/contract/render-table.ts";
 import { put, type Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
-import { syntheticPools, USDC, WETH } from "./synthetic-pools.ts";
+import { syntheticPools, USDC, WETH } from "./synthetic/pools.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 50_000);
 const DEEP = Math.floor(POOLS * 0.8);

@@ -9,8 +9,8 @@ import { createTestChain, type TestChain } from "../deploy/devnet/testkit.ts";
 import { poolEvents } from "../services/evm-dex/store/collections.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { startRecordedNode } from "./chains/recorded-node.ts";
 import { CHAIN_ID, medianOf, type Run, runFetchAlone, runIngest } from "./ingest-run.ts";
-import { startRecordedNode } from "./recorded-node.ts";
 
 const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 1_500);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);

@@ -19,7 +19,7 @@ import { put, type Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { quantile } from "./stats.ts";
-import { makeGraph, type SyntheticGraph } from "./synthetic-graph.ts";
+import { makeGraph, type SyntheticGraph } from "./synthetic/graph.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 520_000);
 const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 300);

@@ -13,7 +13,7 @@ import { createLog } from "../services/shared/logging/log.ts";
 import { createMetrics } from "../services/shared/metrics/metrics.ts";
 import { createServiceApp } from "../services/shared/service/service-app.ts";
 import { openStore } from "../services/shared/storage/open.ts";
-import { POOL } from "./synthetic-year.ts";
+import { POOL } from "./synthetic/year.ts";
 
 const { DATA_DIR = "", REDIS_URL } = process.env;
 const store = await openStore({ service: "evm-dex", dataDir: DATA_DIR });

@@ -19,7 +19,7 @@ import { type Figure, recordFigures } from "../services/shared/testkit/bench-rec
 import { createRedisServer, noRedisServer } from "../services/shared/testkit/redis-server.ts";
 import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import { quantile } from "./stats.ts";
-import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
+import { POOL, writeSyntheticYear } from "./synthetic/year.ts";
 
 const SWAPS = Number(process.env.BENCH_SWAPS ?? 200_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 4_000);

@@ -26,9 +26,9 @@ import {
   traders,
 } from "../services/solana/store/collections.ts";
 import { getCheckpoint } from "../services/solana/store/queries.ts";
+import type { BenchBlocks } from "./chains/solana-blocks.ts";
 import { IMAGE_FLAGS } from "./image-flags.ts";
 import { cpuSecondsOf, peakRssOf } from "./process-cost.ts";
-import type { BenchBlocks } from "./solana-blocks.ts";
 
 const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 60);
 const MIXES = { mainnet: { transactions: 500, votes: 1_000 }, trades: { transactions: 1_500, votes: 0 } };
@@ -61,7 +61,7 @@ async function startNode(mix: {
   transactions: number;
   votes: number;
 }): Promise<{ child: ChildProcess; made: BenchBlocks }> {
-  const script = fileURLToPath(new URL("./solana-blocks.ts", import.meta.url));
+  const script = fileURLToPath(new URL("./chains/solana-blocks.ts", import.meta.url));
   const args = ["--import", "tsx", script, BLOCKS, mix.transactions, mix.votes].map(String);
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   process.once("exit", () => child.kill("SIGKILL"));

@@ -24,7 +24,7 @@ import {
   segments,
   tokenRows,
 } from "../services/solana/store/collections.ts";
-import { FIRST_SLOT, FIRST_TIME, SOL, SyntheticSolana, timeOf } from "./synthetic-solana.ts";
+import { FIRST_SLOT, FIRST_TIME, SOL, SyntheticSolana, timeOf } from "./synthetic/solana.ts";
 
 const ROWS = Number(process.env.BENCH_ROWS ?? 10_000_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 300);

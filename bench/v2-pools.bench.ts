@@ -13,7 +13,7 @@ import { renderTable } from "../services/shared/contract/render-table.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { median } from "./stats.ts";
-import { CHAIN, moveHead, writeV2Pools } from "./synthetic-v2.ts";
+import { CHAIN, moveHead, writeV2Pools } from "./synthetic/v2.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 20_000);
 /** Share of the pools that traded in every hour of the week. */

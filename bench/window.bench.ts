@@ -15,7 +15,7 @@ import type { Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { median, quantile } from "./stats.ts";
-import { POOL, writeSyntheticYear } from "./synthetic-year.ts";
+import { POOL, writeSyntheticYear } from "./synthetic/year.ts";
 
 const FEW = 10_000;
 const MANY = Number(process.env.BENCH_SWAPS ?? 5_000_000);

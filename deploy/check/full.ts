@@ -1,12 +1,12 @@
-import { inspectAdvisories } from "./advisories.ts";
 import { buildForTests, TEST_DIST } from "./build.ts";
 import { ROOT } from "./command.ts";
 import { localSteps } from "./local-steps.ts";
 import { manifestSteps } from "./manifests/steps.ts";
+import { inspectAdvisories } from "./packages/advisories.ts";
 import { productionSteps } from "./production.ts";
 import { type Server, startMongodb, startRedis } from "./servers.ts";
 import { addTallies, runSteps, type Step } from "./step.ts";
-import { ALL_TESTS, listProductTests, runSuite } from "./suites.ts";
+import { ALL_TESTS, listProductTests, runSuite } from "./suites/suites.ts";
 
 const SUITE_TIMEOUT_MS = 45 * 60_000;
 /** What tests do more often here than where a user runs them. */

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, run } from "./command.ts";
-import { findDependencyFaults, type LockedPackages, type Manifest } from "./dependencies.ts";
-import { findDeadPathsOf } from "./doc-paths.ts";
-import { inspectImports } from "./import-rules.ts";
-import { findLockfileFaults, type Lockfile } from "./lockfile.ts";
-import { findEmptyNames } from "./naming.ts";
-import { findLongFiles, readSources } from "./source-files.ts";
+import { findDependencyFaults, type LockedPackages, type Manifest } from "./packages/dependencies.ts";
+import { findLockfileFaults, type Lockfile } from "./packages/lockfile.ts";
+import { findDeadPathsOf } from "./sources/doc-paths.ts";
+import { inspectImports } from "./sources/import-rules.ts";
+import { findEmptyNames } from "./sources/naming.ts";
+import { findLongFiles, readSources } from "./sources/source-files.ts";
 import type { Finding, Step } from "./step.ts";
 
 /** Remembers what it has read, so that the next check takes a third of the time. */

@@ -4,9 +4,9 @@ import { build, buildForTests } from "./build.ts";
 import { ROOT } from "./command.ts";
 import { checkFully } from "./full.ts";
 import { localSteps } from "./local-steps.ts";
-import { completeLockfile, type Lockfile } from "./lockfile.ts";
+import { completeLockfile, type Lockfile } from "./packages/lockfile.ts";
 import { runSteps, type Step } from "./step.ts";
-import { ALL_TESTS, runSuite, toFinding } from "./suites.ts";
+import { ALL_TESTS, runSuite, toFinding } from "./suites/suites.ts";
 
 /** Tests without servers; those that need one are pending here and must run in `full`. */
 const tests: Step = {

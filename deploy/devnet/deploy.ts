@@ -10,11 +10,11 @@ import { desk as deskArtifact, devToken, oldToken, wrappedEther } from "./contra
 import { eulerContracts, eulerVaults } from "./euler/deploy.ts";
 import { eulerLiquidity, eulerLoans } from "./euler/deposits.ts";
 import { morphoContracts, morphoCreations, morphoLiquidity, openVaults } from "./morpho/deploy.ts";
-import { installMulticall } from "./multicall.ts";
+import { installMulticall } from "./node/multicall.ts";
+import type { Rpc } from "./node/rpc.ts";
+import { type Address, mineTransactions, type Transaction, toHex } from "./node/transactions.ts";
 import { type Deployment, type DeployOptions, planDeployment } from "./plan.ts";
 import { CREATION_GAS } from "./pools.ts";
-import type { Rpc } from "./rpc.ts";
-import { type Address, mineTransactions, type Transaction, toHex } from "./transactions.ts";
 import { pancakeContracts, pancakeLiquidity, pancakePools } from "./v3/pancake.ts";
 import { slipstreamContracts, slipstreamLiquidity, slipstreamPools } from "./v3/slipstream.ts";
 import { type UniswapDeployment, uniswapFactory, uniswapLiquidity, uniswapPools } from "./v3/uniswap.ts";

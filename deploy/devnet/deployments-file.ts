@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Address } from "./node/transactions.ts";
 import type { Deployment } from "./plan.ts";
-import type { Address } from "./transactions.ts";
 
 /** What the ingests read from DEPLOYMENTS_FILE to index this chain: everything that the deployment has of each service. */
 export function deploymentsDocument({ chainId, tokens, ...deployment }: Deployment) {

@@ -1,9 +1,9 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { desk as artifact } from "./contracts/artifacts.ts";
-import type { Rpc } from "./rpc.ts";
-import { type Address, sendTransactions, type Transaction } from "./transactions.ts";
+import type { Rpc } from "./node/rpc.ts";
+import { type Address, sendTransactions, type Transaction } from "./node/transactions.ts";
 
-export type { Address, Transaction } from "./transactions.ts";
+export type { Address, Transaction } from "./node/transactions.ts";
 
 export interface Range {
   readonly lower: number;

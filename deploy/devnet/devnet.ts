@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hex } from "viem";
-import { type Anvil, AnvilStartError, startAnvil } from "./anvil.ts";
 import { deployDevnet } from "./deploy.ts";
 import { writeDeploymentsFile } from "./deployments-file.ts";
 import { HISTORY_S, tradeHistory } from "./history.ts";
+import { type Anvil, AnvilStartError, startAnvil } from "./node/anvil.ts";
+import type { Rpc } from "./node/rpc.ts";
 import { type Deployment, deployedAddresses, FAMILIES, type Family, planDeployment } from "./plan.ts";
 import type { DeployedPool } from "./pools.ts";
-import type { Rpc } from "./rpc.ts";
 import { createTraders, runTraders, type TradedBlock, type Traders } from "./traders.ts";
 import { preparePayments } from "./usdc/demo-wallets.ts";
 

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
-import { createRpc } from "./rpc.ts";
+import { createRpc } from "./node/rpc.ts";
 
 interface Ready {
   url: string;

@@ -2,8 +2,8 @@ import { encodeFunctionData, type Hex } from "viem";
 import { poolAbi } from "./contracts/uniswap.ts";
 import { type Action, deskTransaction, type Range } from "./desk.ts";
 import { type PoolSpec, RANGES, type TokenSpec, type TokenSymbol } from "./market.ts";
+import { type Address, type Transaction, toHex } from "./node/transactions.ts";
 import { liquidityFor, pairPrice, rangeAround } from "./ticks.ts";
-import { type Address, type Transaction, toHex } from "./transactions.ts";
 
 /** Enough for any creation, below what one transaction may have. */
 export const CREATION_GAS: Hex = toHex(0xe00000);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
-import { AnvilStartError, startAnvil } from "./anvil.ts";
-import { findAnvilBinary } from "./anvil-binary.ts";
 import { deploymentsDocument } from "./deployments-file.ts";
 import { POOLS } from "./market.ts";
+import { AnvilStartError, startAnvil } from "./node/anvil.ts";
+import { findAnvilBinary } from "./node/anvil-binary.ts";
 import { basePositions, type DeployedPool } from "./pools.ts";
 import { createTestChain, type TestChain } from "./testkit.ts";
 

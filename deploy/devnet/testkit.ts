@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { Hex } from "viem";
 import { type AaveKit, createAaveKit } from "./aave/testkit.ts";
 import { type AerodromeKit, createAerodromeKit } from "./aerodrome/testkit.ts";
-import { type Anvil, type AnvilOptions, startAnvil } from "./anvil.ts";
 import { type ChainReader, createChainReader } from "./chain-reader.ts";
 import { deployDevnet } from "./deploy.ts";
 import { writeDeploymentsFile } from "./deployments-file.ts";
@@ -19,10 +18,11 @@ import {
 } from "./desk.ts";
 import { createEulerKit, type EulerKit } from "./euler/testkit.ts";
 import { createMorphoKit, type MorphoKit } from "./morpho/testkit.ts";
+import { type Anvil, type AnvilOptions, startAnvil } from "./node/anvil.ts";
+import { sendTransactions } from "./node/transactions.ts";
 import { type Deployment, type DeployOptions, type Family, planDeployment } from "./plan.ts";
 import type { DeployedPool } from "./pools.ts";
 import { createRandom } from "./random.ts";
-import { sendTransactions } from "./transactions.ts";
 import { createSlipstreamKit, type SlipstreamKit } from "./v3/testkit.ts";
 
 /** Absent families = Uniswap v3 alone. */

@@ -1,7 +1,8 @@
 import type { Hex } from "viem";
+import type { Rpc } from "./node/rpc.ts";
+import { sendTransactions } from "./node/transactions.ts";
 import { type Deployment, deskPools } from "./plan.ts";
 import { createRandom } from "./random.ts";
-import type { Rpc } from "./rpc.ts";
 import { createAaveRounds } from "./traders/aave-round.ts";
 import { createAerodromeRounds } from "./traders/aerodrome-round.ts";
 import { createDeskRounds } from "./traders/desk-round.ts";
@@ -9,7 +10,6 @@ import { createEulerRounds } from "./traders/euler-round.ts";
 import { createMorphoRounds } from "./traders/morpho-round.ts";
 import { deal } from "./traders/round.ts";
 import { createSlipstreamRounds } from "./traders/slipstream-round.ts";
-import { sendTransactions } from "./transactions.ts";
 
 export interface TradeOptions {
   /** Unix seconds of the block; absent = now. Moved up where the chain's head is not older. */

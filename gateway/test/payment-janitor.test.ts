@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { installMulticall, MULTICALL3 } from "../../deploy/devnet/multicall.ts";
+import { installMulticall, MULTICALL3 } from "../../deploy/devnet/node/multicall.ts";
 import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
 import { createLog } from "../../services/shared/logging/log.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";

@@ -3,8 +3,8 @@ import { aaveAclAbi, aaveConfiguratorAbi, aaveProviderAbi } from "../contracts/a
 import { priceFeed } from "../contracts/aave/artifacts.ts";
 import { AAVE_LIBRARIES, type AaveLibraries, aaveCreation } from "../contracts/aave/genuine.ts";
 import type { TokenSymbol } from "../market.ts";
+import type { Address, Transaction } from "../node/transactions.ts";
 import { CREATION_GAS, type DeployedToken, type Tokens } from "../pools.ts";
-import type { Address, Transaction } from "../transactions.ts";
 import { AAVE_RESERVES, AAVE_USERS, type AaveReserveSpec, type RateSpec } from "./market.ts";
 import { STABLE, aaveTransactions as transactions } from "./transactions.ts";
 

@@ -11,7 +11,7 @@ import {
   aaveProviderAbi,
   erc20Abi,
 } from "../contracts/aave/abi.ts";
-import type { Address } from "../transactions.ts";
+import type { Address } from "../node/transactions.ts";
 import type { AaveDeployment } from "./deploy.ts";
 
 /** A reserve by the protocol's own views: its data provider, its tokens, its oracle. */

@@ -1,7 +1,7 @@
 import type { Hex, PublicClient } from "viem";
 import type { TokenSymbol } from "../market.ts";
-import type { Rpc } from "../rpc.ts";
-import { type Address, sendTransactions, type Transaction } from "../transactions.ts";
+import type { Rpc } from "../node/rpc.ts";
+import { type Address, sendTransactions, type Transaction } from "../node/transactions.ts";
 import type { AaveDeployment, AaveReserve } from "./deploy.ts";
 import { type AaveReader, createAaveReader } from "./reader.ts";
 import {

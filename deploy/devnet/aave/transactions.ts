@@ -1,8 +1,8 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { aaveConfiguratorAbi, aavePoolAbi, erc20Abi } from "../contracts/aave/abi.ts";
 import { priceFeed } from "../contracts/aave/artifacts.ts";
+import { type Address, type Transaction, toHex } from "../node/transactions.ts";
 import type { DeployedToken } from "../pools.ts";
-import { type Address, type Transaction, toHex } from "../transactions.ts";
 
 /** Fixed, which spares an estimate per transaction; nothing here needs it in full. */
 const GAS: Hex = toHex(1_500_000);

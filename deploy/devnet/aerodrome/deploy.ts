@@ -12,9 +12,9 @@ import {
   aerodromePool,
   aerodromeVoter,
 } from "../contracts/aerodrome/artifacts.ts";
+import type { Rpc } from "../node/rpc.ts";
+import { type Address, type Transaction, toHex } from "../node/transactions.ts";
 import { CREATION_GAS, sortPair, type DeployedToken as Token, type Tokens } from "../pools.ts";
-import type { Rpc } from "../rpc.ts";
-import { type Address, type Transaction, toHex } from "../transactions.ts";
 import { AERODROME_POOLS, type AerodromePoolSpec, PROVIDERS } from "./market.ts";
 import { aerodromeTransactions as transactions } from "./transactions.ts";
 

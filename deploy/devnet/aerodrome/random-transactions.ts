@@ -1,5 +1,5 @@
+import type { Address, Transaction } from "../node/transactions.ts";
 import { createRandom } from "../random.ts";
-import type { Address, Transaction } from "../transactions.ts";
 import type { AerodromeDeployment } from "./deploy.ts";
 import { aerodromeTransactions as make } from "./transactions.ts";
 

@@ -5,7 +5,7 @@ import {
   aerodromePoolAbi,
   aerodromeVoterAbi,
 } from "../contracts/aerodrome/abi.ts";
-import type { Address } from "../transactions.ts";
+import type { Address } from "../node/transactions.ts";
 import type { AerodromeDeployment, AerodromePool } from "./deploy.ts";
 
 /** Decoded by viem, so that tests can hold the services' own decoders against it. */

@@ -1,7 +1,7 @@
 import type { Hex, PublicClient } from "viem";
 import { aerodromePoolAbi, aerodromePoolAddresses } from "../contracts/aerodrome/abi.ts";
-import type { Rpc } from "../rpc.ts";
-import { type Address, sendTransactions, type Transaction } from "../transactions.ts";
+import type { Rpc } from "../node/rpc.ts";
+import { type Address, sendTransactions, type Transaction } from "../node/transactions.ts";
 import type { AerodromeDeployment, AerodromePool } from "./deploy.ts";
 import { randomAerodromeTransactions } from "./random-transactions.ts";
 import { type AerodromeReader, createAerodromeReader } from "./reader.ts";

@@ -6,7 +6,7 @@ import {
   aerodromeVoterAbi,
 } from "../contracts/aerodrome/abi.ts";
 import { aerodromeDesk } from "../contracts/aerodrome/artifacts.ts";
-import type { Address, Transaction } from "../transactions.ts";
+import type { Address, Transaction } from "../node/transactions.ts";
 
 /** Fixed, which spares an estimate per transaction; nothing here needs it in full, creations aside. */
 const GAS: Hex = "0x124f80";

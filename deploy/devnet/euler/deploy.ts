@@ -16,8 +16,8 @@ import {
   eulerVault,
   eulerVaultFactory,
 } from "../contracts/euler/artifacts.ts";
+import type { Address, Transaction } from "../node/transactions.ts";
 import { CREATION_GAS } from "../pools.ts";
-import type { Address, Transaction } from "../transactions.ts";
 import { encodeAmountCap } from "./amount-cap.ts";
 import { RATES } from "./market.ts";
 import { type EulerDeployment, type EulerEarn, type EulerVault, vaultNamed } from "./plan.ts";

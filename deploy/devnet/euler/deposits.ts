@@ -1,6 +1,6 @@
 import { maxUint256 } from "viem";
+import type { Address, Transaction } from "../node/transactions.ts";
 import type { DeployedToken as Token } from "../pools.ts";
-import type { Address, Transaction } from "../transactions.ts";
 import { COLLATERAL_COVER } from "./market.ts";
 import { type EulerDeployment, rawUsd, vaultNamed } from "./plan.ts";
 import { onConnector, onEarn, onToken, onVault } from "./transactions.ts";

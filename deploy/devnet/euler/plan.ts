@@ -1,7 +1,7 @@
 import { getContractAddress, type Hex, pad } from "viem";
 import { cloneCodeHash } from "../contracts/clone.ts";
+import { type Address, toHex } from "../node/transactions.ts";
 import type { DeployedToken as Token, Tokens } from "../pools.ts";
-import { type Address, toHex } from "../transactions.ts";
 import {
   EULER_BORROWERS,
   EULER_EARN,

@@ -1,6 +1,6 @@
 import type { Hex, PublicClient } from "viem";
-import type { Rpc } from "../rpc.ts";
-import { type Address, sendTransactions, type Transaction } from "../transactions.ts";
+import type { Rpc } from "../node/rpc.ts";
+import { type Address, sendTransactions, type Transaction } from "../node/transactions.ts";
 import { approve, fundEuler } from "./deposits.ts";
 import type { EulerVaultName } from "./market.ts";
 import { type EulerDeployment, type EulerEarn, type EulerVault, vaultNamed } from "./plan.ts";

@@ -9,7 +9,7 @@ import {
 } from "viem";
 import { eulerEarnAbi, eulerEarnFactoryAbi, eulerFactoryAbi, eulerVaultAbi } from "../contracts/euler/abi.ts";
 import { eulerConnector, eulerOracle } from "../contracts/euler/artifacts.ts";
-import { type Address, type Transaction, toHex } from "../transactions.ts";
+import { type Address, type Transaction, toHex } from "../node/transactions.ts";
 
 /** Fixed, which spares an estimate per transaction. The most that is needed makes an EulerEarn vault. */
 const GAS: Hex = toHex(8_000_000);

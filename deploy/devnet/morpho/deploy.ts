@@ -1,9 +1,9 @@
 import { encodeDeployData, encodeFunctionData, type Hex, maxUint256, numberToHex, zeroAddress } from "viem";
 import { readMorphoBytecode, TIMELOCK_SLOT } from "../contracts/morpho/abi.ts";
 import { priceOracle, vaultFactory } from "../contracts/morpho/artifacts.ts";
+import type { Rpc } from "../node/rpc.ts";
+import type { Address, Transaction } from "../node/transactions.ts";
 import { CREATION_GAS, type DeployedToken as Token } from "../pools.ts";
-import type { Rpc } from "../rpc.ts";
-import type { Address, Transaction } from "../transactions.ts";
 import { type MorphoMarketName, NO_CAP } from "./market.ts";
 import { type MorphoDeployment, type MorphoMarket, type MorphoVault, vaultCode } from "./plan.ts";
 import { approve, fund, morphoCall, vaultCall } from "./transactions.ts";

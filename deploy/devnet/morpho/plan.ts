@@ -1,8 +1,8 @@
 import { concat, encodeAbiParameters, getContractAddress, type Hex, keccak256, zeroAddress } from "viem";
 import { type MarketParams, marketIdOf, readMorphoBytecode } from "../contracts/morpho/abi.ts";
 import { lossKeepingVault } from "../contracts/morpho/artifacts.ts";
+import type { Address } from "../node/transactions.ts";
 import type { DeployedToken as Token, Tokens } from "../pools.ts";
-import type { Address } from "../transactions.ts";
 import {
   MORPHO_MARKETS,
   MORPHO_USERS,

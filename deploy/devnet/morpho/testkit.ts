@@ -1,8 +1,8 @@
 import { encodeFunctionData, type Hex } from "viem";
 import type { metaMorphoAbi, morphoAbi } from "../contracts/morpho/abi.ts";
 import { lossKeepingVault } from "../contracts/morpho/artifacts.ts";
-import type { Rpc } from "../rpc.ts";
-import { type Address, sendTransactions, type Transaction, toHex } from "../transactions.ts";
+import type { Rpc } from "../node/rpc.ts";
+import { type Address, sendTransactions, type Transaction, toHex } from "../node/transactions.ts";
 import type { MorphoDeployment, MorphoMarket } from "./plan.ts";
 import { type Args, morphoCall, type Named, setPrice, vaultCall } from "./transactions.ts";
 

@@ -10,8 +10,8 @@ import {
 } from "viem";
 import { metaMorphoAbi, morphoAbi } from "../contracts/morpho/abi.ts";
 import { priceOracle } from "../contracts/morpho/artifacts.ts";
+import { type Address, type Transaction, toHex } from "../node/transactions.ts";
 import type { DeployedToken } from "../pools.ts";
-import { type Address, type Transaction, toHex } from "../transactions.ts";
 
 /** Fixed, which spares an estimate per transaction; nothing here needs it in full. */
 const GAS: Hex = toHex(2_500_000);

@@ -3,8 +3,8 @@ import type { AaveDeployment, AaveReserve } from "../aave/deploy.ts";
 import { AAVE_USERS } from "../aave/market.ts";
 import { aaveTransactions as transactions } from "../aave/transactions.ts";
 import { aaveDataProviderAbi, aaveOracleAbi, aavePoolAbi, erc20Abi } from "../contracts/aave/abi.ts";
+import type { Address } from "../node/transactions.ts";
 import type { Random } from "../random.ts";
-import type { Address } from "../transactions.ts";
 import type { Planned, Round } from "./round.ts";
 import { wanderTicks } from "./wander.ts";
 

@@ -2,9 +2,9 @@ import { decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import type { AerodromeDeployment, AerodromePool } from "../aerodrome/deploy.ts";
 import { aerodromeTransactions as transactions } from "../aerodrome/transactions.ts";
 import { aerodromeGaugeAbi, aerodromePoolAbi } from "../contracts/aerodrome/abi.ts";
+import type { Address } from "../node/transactions.ts";
 import type { Random } from "../random.ts";
 import { pairPrice } from "../ticks.ts";
-import type { Address } from "../transactions.ts";
 import { type Planned, poisson, type Round, swapSize, toRaw, towards, wheelOf } from "./round.ts";
 import { wanderOf } from "./wander.ts";
 

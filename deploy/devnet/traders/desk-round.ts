@@ -1,10 +1,10 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { poolAbi, positionKey } from "../contracts/uniswap.ts";
 import { type Action, deskTransaction, type Range } from "../desk.ts";
+import type { Address } from "../node/transactions.ts";
 import { basePositions, type DeployedPool } from "../pools.ts";
 import type { Random } from "../random.ts";
 import { rangeAround } from "../ticks.ts";
-import type { Address } from "../transactions.ts";
 import { type Planned, poisson, type Round, swapSize, toRaw, towards, wheelOf } from "./round.ts";
 import { wanderOf } from "./wander.ts";
 

@@ -2,8 +2,8 @@ import { encodeFunctionData, type Hex } from "viem";
 import { eulerEarnAbi, eulerVaultAbi } from "../contracts/euler/abi.ts";
 import { type EulerDeployment, type EulerEarn, type EulerVault, vaultNamed } from "../euler/plan.ts";
 import { onEarn, onVault } from "../euler/transactions.ts";
+import type { Address } from "../node/transactions.ts";
 import type { Random } from "../random.ts";
-import type { Address } from "../transactions.ts";
 import type { Planned, Round } from "./round.ts";
 
 /** What a trader reads of a vault before acting on it. */

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
+import type { Address, Transaction } from "../node/transactions.ts";
 import type { Random } from "../random.ts";
-import type { Address, Transaction } from "../transactions.ts";
 
 /** What one block is to hold of one kind: first what must be read from the chain, then the transactions that follow from it. */
 export interface Round {

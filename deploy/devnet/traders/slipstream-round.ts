@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { slipstreamFactoryAbi, slipstreamGaugeAbi } from "../contracts/slipstream/abi.ts";
+import { type Address, toHex } from "../node/transactions.ts";
 import type { Random } from "../random.ts";
-import { type Address, toHex } from "../transactions.ts";
 import type { SlipstreamDeployment } from "../v3/slipstream.ts";
 import type { Planned, Round } from "./round.ts";
 

@@ -1,6 +1,6 @@
 import { type Hex, keccak256, stringToHex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
-import type { Rpc } from "../rpc.ts";
+import type { Rpc } from "../node/rpc.ts";
 import { fundWithEther, installUsdc, mintUsdc, readUsdcBalance } from "./usdc.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { createPublicClient, type Hex, http, type PublicClient } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { type Anvil, startAnvil } from "../anvil.ts";
 import { stablecoinAbi } from "../contracts/stablecoin.ts";
-import { installMulticall } from "../multicall.ts";
-import type { Address } from "../transactions.ts";
+import { type Anvil, startAnvil } from "../node/anvil.ts";
+import { installMulticall } from "../node/multicall.ts";
+import type { Address } from "../node/transactions.ts";
 import { fundWithEther, installUsdc, mintUsdc, USDC } from "./usdc.ts";
 
 /** A private chain with USDC at its real address that mines each transaction at once, at the time of the clock. */

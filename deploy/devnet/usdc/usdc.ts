@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, keccak256, stringToHex } from "viem";
 import { readSignatureCheckerCode, readStablecoinCode, stablecoinAbi } from "../contracts/stablecoin.ts";
-import type { Rpc } from "../rpc.ts";
-import { type Address, mineTransactions, toHex } from "../transactions.ts";
+import type { Rpc } from "../node/rpc.ts";
+import { type Address, mineTransactions, toHex } from "../node/transactions.ts";
 
 /** Where Base has its USDC. The devnet's pools trade a token of their own under that name. */
 export const USDC: Address = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";

@@ -7,6 +7,7 @@ import {
   readPancakeFactoryBytecode,
 } from "../contracts/pancake/abi.ts";
 import { pancakeDeployer } from "../contracts/pancake/artifacts.ts";
+import type { Address, Transaction } from "../node/transactions.ts";
 import {
   CREATION_GAS,
   type DeployedPool,
@@ -15,7 +16,6 @@ import {
   planPool,
   type Tokens,
 } from "../pools.ts";
-import type { Address, Transaction } from "../transactions.ts";
 import { PANCAKE_POOLS } from "./market.ts";
 
 export interface PancakeDeployment {

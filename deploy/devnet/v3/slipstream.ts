@@ -6,6 +6,7 @@ import {
 } from "../contracts/slipstream/abi.ts";
 import { slipstreamFactory, slipstreamPool } from "../contracts/slipstream/artifacts.ts";
 import type { Range } from "../desk.ts";
+import type { Address, Transaction } from "../node/transactions.ts";
 import {
   basePositions,
   CREATION_GAS,
@@ -15,7 +16,6 @@ import {
   type Tokens,
 } from "../pools.ts";
 import { pairPrice } from "../ticks.ts";
-import type { Address, Transaction } from "../transactions.ts";
 import { SLIPSTREAM_POOLS, type SlipstreamPoolSpec } from "./market.ts";
 
 export interface SlipstreamPool extends DeployedPool {

@@ -7,9 +7,9 @@ import {
   slipstreamPoolAddresses,
 } from "../contracts/slipstream/abi.ts";
 import type { Range } from "../desk.ts";
+import type { Rpc } from "../node/rpc.ts";
+import { type Address, sendTransactions } from "../node/transactions.ts";
 import { CREATION_GAS } from "../pools.ts";
-import type { Rpc } from "../rpc.ts";
-import { type Address, sendTransactions } from "../transactions.ts";
 import type { SlipstreamDeployment, SlipstreamPool } from "./slipstream.ts";
 
 /** Decoded by viem, so that tests can hold the services' own decoders against it. */

@@ -7,6 +7,7 @@ import {
   TICK_SPACING,
 } from "../contracts/uniswap.ts";
 import type { PoolSpec } from "../market.ts";
+import type { Address, Transaction } from "../node/transactions.ts";
 import {
   CREATION_GAS,
   type DeployedPool,
@@ -15,7 +16,6 @@ import {
   planPool,
   type Tokens,
 } from "../pools.ts";
-import type { Address, Transaction } from "../transactions.ts";
 
 /** Genuine Uniswap v3 under some factory: Uniswap's own, and that of a clone by configuration alone. */
 export interface UniswapDeployment {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { SERVED, unreported, withoutSource } from "../../shared/ingest-status/testkit.ts";
+import { SERVED, unreported, withoutSource } from "../../shared/ingest-status/testkit/status-row.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
 import { type CheckpointRow, checkpoints } from "../store/collections.ts";

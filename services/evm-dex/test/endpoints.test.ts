@@ -12,7 +12,7 @@ import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import { ServiceError } from "../../shared/errors.ts";
 import { createPricesClient, createStatusClient } from "../../shared/grpc/client.ts";
 import type { PriceSource, RpcClient } from "../../shared/grpc/types.ts";
-import { SERVED, withoutSource } from "../../shared/ingest-status/testkit.ts";
+import { SERVED, withoutSource } from "../../shared/ingest-status/testkit/status-row.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { SERVED, unreported, withoutSource } from "../../shared/ingest-status/testkit.ts";
+import { SERVED, unreported, withoutSource } from "../../shared/ingest-status/testkit/status-row.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { checkpointRow } from "../test/stored.ts";
 import { createStatus } from "./status.ts";

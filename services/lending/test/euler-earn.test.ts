@@ -11,8 +11,8 @@ import {
   onOracle,
   onVault,
 } from "../../../deploy/devnet/euler/transactions.ts";
+import type { Address } from "../../../deploy/devnet/node/transactions.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { Address } from "../../../deploy/devnet/transactions.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { EulerWatch } from "./euler-watch.ts";
 

@@ -14,7 +14,7 @@ import {
 } from "viem";
 import { eulerEarnAbi, eulerVaultAbi } from "../../../deploy/devnet/contracts/euler/abi.ts";
 import { eulerOracle } from "../../../deploy/devnet/contracts/euler/artifacts.ts";
-import { MULTICALL3 } from "../../../deploy/devnet/multicall.ts";
+import { MULTICALL3 } from "../../../deploy/devnet/node/multicall.ts";
 import type { Books } from "../protocols/euler-v2/accrual.ts";
 import type { LendingRow, MarketRow, OraclePrice, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
 

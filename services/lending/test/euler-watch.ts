@@ -7,8 +7,8 @@ import {
   eulerVaultAbi,
 } from "../../../deploy/devnet/contracts/euler/abi.ts";
 import { onVault } from "../../../deploy/devnet/euler/transactions.ts";
+import type { Address, Transaction } from "../../../deploy/devnet/node/transactions.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
-import type { Address, Transaction } from "../../../deploy/devnet/transactions.ts";
 import type { RawLog } from "../../shared/evm/port.ts";
 import { accrue, toAssets } from "../protocols/euler-v2/accrual.ts";
 import type { EulerDeployment } from "../protocols/euler-v2/deployment.ts";

@@ -1,4 +1,4 @@
-import type { Rpc } from "../../../deploy/devnet/rpc.ts";
+import type { Rpc } from "../../../deploy/devnet/node/rpc.ts";
 import { decodeText, encodeCall, readInt } from "../../shared/evm/abi.ts";
 import type { Hex, RawLog } from "../../shared/evm/port.ts";
 import { EntityMap } from "../protocols/entity-map.ts";

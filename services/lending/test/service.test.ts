@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, afterEach, before, it } from "mocha";
 import { startGrpcServer } from "../../shared/grpc/server.ts";
-import { SERVED, withoutSource } from "../../shared/ingest-status/testkit.ts";
+import { SERVED, withoutSource } from "../../shared/ingest-status/testkit/status-row.ts";
 import { createTokenCheck } from "../../shared/service/service-token.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { put } from "../../shared/storage/port.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/faulty-rpc.ts";
+import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/node/faulty-rpc.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { createEvmSource } from "../../shared/evm/source/source.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { deriveChainReading, notReadYetError } from "./chain-state.ts";
 import type { IngestStatusRow } from "./status-row.ts";
-import { statusRow } from "./testkit.ts";
+import { statusRow } from "./testkit/status-row.ts";
 
 const judge = (
   row: Partial<IngestStatusRow> | undefined,

@@ -4,7 +4,7 @@ import { put, type Store } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
 import { type IngestStatusRow, ingestStatus } from "./status-row.ts";
 import { IngestStatusWatcher } from "./status-watcher.ts";
-import { statusRow } from "./testkit.ts";
+import { statusRow } from "./testkit/status-row.ts";
 
 const WALL_MS = 1_700_000_000_000;
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { ingestStatus } from "../ingest-status/status-row.ts";
-import { statusRow } from "../ingest-status/testkit.ts";
+import { statusRow } from "../ingest-status/testkit/status-row.ts";
 import { createLog } from "../logging/log.ts";
 import { put, requireRow, type Store } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";

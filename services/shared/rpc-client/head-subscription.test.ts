@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { createHeadSubscription } from "./head-subscription.ts";
-import { createFakeClock } from "./testkit.ts";
+import { createFakeClock } from "./testkit/fake-network.ts";
 
 const NEW_HEAD = JSON.stringify({
   jsonrpc: "2.0",

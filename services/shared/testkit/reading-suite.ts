@@ -7,7 +7,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import { deriveCases } from "../contract/testkit/test-cases.ts";
 import { createHealthClient } from "../grpc/client.ts";
 import { type IngestStatusRow, ingestStatus } from "../ingest-status/status-row.ts";
-import { statusRow } from "../ingest-status/testkit.ts";
+import { statusRow } from "../ingest-status/testkit/status-row.ts";
 import { openStore } from "../storage/open.ts";
 import { type Collection, put, type Store } from "../storage/port.ts";
 import { describeWithProcesses } from "./describe.ts";

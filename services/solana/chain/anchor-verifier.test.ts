@@ -12,7 +12,7 @@ import {
   honest,
   setUpSource,
   withholding,
-} from "./testkit.ts";
+} from "./testkit/fake-chain.ts";
 
 const SLOTS = Array.from({ length: 40 }, (_, i) => 100 + i);
 const BLOCKS = fakeBlocks(SLOTS);

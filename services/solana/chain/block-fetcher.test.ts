@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
-import { RpcFailure } from "../../shared/rpc-client/testkit.ts";
+import { RpcFailure } from "../../shared/rpc-client/testkit/fake-network.ts";
 import { type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 import {
   answerHonestly,
@@ -14,7 +14,7 @@ import {
   honest,
   setUpSource,
   withholding,
-} from "./testkit.ts";
+} from "./testkit/fake-chain.ts";
 
 /** Slots 100–139 without 103, 110–112 and 139. */
 const SKIPPED = [103, 110, 111, 112, 139];

@@ -8,7 +8,7 @@ import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 import { METADATA_PROGRAM, metadataAddress, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./program-address.ts";
 import { scanBlocks } from "./scan.ts";
-import { catchError } from "./testkit.ts";
+import { catchError } from "./testkit/fake-chain.ts";
 import { isVoteTransaction } from "./validate-transaction.ts";
 
 const FIRST = 300_000_001;

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { createFakeClock, type FakeClock } from "../../shared/rpc-client/testkit.ts";
+import { createFakeClock, type FakeClock } from "../../shared/rpc-client/testkit/fake-network.ts";
 import { type SolanaBlock, type SolanaSource, SolanaUpstreamError } from "./port.ts";
 import { type BlockBatch, type SlotScanOptions, scanBlocks } from "./scan.ts";
-import { catchError, fakeBlocks, fakeTransaction } from "./testkit.ts";
+import { catchError, fakeBlocks, fakeTransaction } from "./testkit/fake-chain.ts";
 
 const COMMITMENT = "finalized" as const;
 

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
-import { RpcFailure } from "../../shared/rpc-client/testkit.ts";
+import { RpcFailure } from "../../shared/rpc-client/testkit/fake-network.ts";
 import { SolanaUpstreamError } from "./port.ts";
 import { createSolanaSource } from "./source.ts";
 import {
@@ -14,7 +14,7 @@ import {
   type Handler,
   honest,
   setUpSource,
-} from "./testkit.ts";
+} from "./testkit/fake-chain.ts";
 
 const SLOTS = Array.from({ length: 40 }, (_, i) => 100 + i);
 const CHAIN = fakeChain(fakeBlocks(SLOTS), { lag: 32 });

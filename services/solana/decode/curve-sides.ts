@@ -1,13 +1,13 @@
 /** Sides of a trade on a Pump.fun bonding curve, whose quote side is lamports or a token. */
 import { decodeBase58 } from "../../shared/contract/base58.ts";
-import type { Token } from "./balances.ts";
 import { readU32, readU64 } from "./bytes.ts";
 import { type CurveTrade, readCurveTrade, TRADE_EVENT } from "./curve.ts";
 import { BrokenTransactionError } from "./errors.ts";
 import { findEvent } from "./events.ts";
 import { WRAPPED_SOL } from "./model.ts";
-import type { InstructionScope, ParsedTransaction } from "./parse-transaction.ts";
 import type { Side } from "./sides.ts";
+import type { Token } from "./transaction/balances.ts";
+import type { InstructionScope, ParsedTransaction } from "./transaction/parse-transaction.ts";
 
 const LAMPORTS: Token = { mint: WRAPPED_SOL, decimals: 9, isToken2022: false };
 

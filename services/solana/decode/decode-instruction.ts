@@ -2,15 +2,15 @@ import { readU64 } from "./bytes.ts";
 import { compareCurveEvent } from "./curve-sides.ts";
 import { compareEvent, findEvent, type MovedAmounts } from "./events.ts";
 import type { Disagreement, LiquidityChange, Trade } from "./model.ts";
+import { findTouchedPools, type TouchedPool } from "./pools.ts";
+import type { Side } from "./sides.ts";
 import {
   type ExchangeCall,
   type InstructionScope,
   openScope,
   type ParsedTransaction,
   readAccountIndex,
-} from "./parse-transaction.ts";
-import { findTouchedPools, type TouchedPool } from "./pools.ts";
-import type { Side } from "./sides.ts";
+} from "./transaction/parse-transaction.ts";
 
 type PoolEventRow = Trade | LiquidityChange;
 

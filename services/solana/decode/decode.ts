@@ -8,13 +8,13 @@
  * A transaction that cannot be decoded is reported, and its block goes on: one transaction must not stop the cluster.
  */
 import type { SolanaBlock, SolanaTransaction } from "../chain/port.ts";
-import { findDecimals, listBalanceChanges } from "./balances.ts";
 import { type DecodedRows, decodeInstruction } from "./decode-instruction.ts";
 import { BrokenTransactionError } from "./errors.ts";
 import type { DecodedTransaction, SupplyChange } from "./model.ts";
-import { type ParsedTransaction, parseTransaction } from "./parse-transaction.ts";
-import type { SupplyOp } from "./token-ops.ts";
-import { findTransferFees } from "./transfer-fees.ts";
+import { findDecimals, listBalanceChanges } from "./transaction/balances.ts";
+import { type ParsedTransaction, parseTransaction } from "./transaction/parse-transaction.ts";
+import type { SupplyOp } from "./transaction/token-ops.ts";
+import { findTransferFees } from "./transaction/transfer-fees.ts";
 
 export interface DecodedTransactions {
   /** Those with rows, balances or disagreements, in the order of the block. */

@@ -1,7 +1,7 @@
 /** An exchange's own event within an instruction, and whether it agrees with the amounts that moved. */
 import { fromHex, hasBytes, readU64 } from "./bytes.ts";
 import type { EventAmount, EventLayout } from "./layout.ts";
-import type { InstructionScope } from "./parse-transaction.ts";
+import type { InstructionScope } from "./transaction/parse-transaction.ts";
 
 /** A program that calls itself to emit an event starts the data with this; the event's discriminator follows. */
 const EVENT_CALL = fromHex("e445a52e51cb9a1d");

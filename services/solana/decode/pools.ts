@@ -1,8 +1,8 @@
 import { readCurveSides, readEventSides, withCurveReserve } from "./curve-sides.ts";
 import type { PoolLayout } from "./layout.ts";
 import { WRAPPED_SOL } from "./model.ts";
-import { type InstructionScope, readAccountIndex } from "./parse-transaction.ts";
 import { readVaultSide, type Side } from "./sides.ts";
+import { type InstructionScope, readAccountIndex } from "./transaction/parse-transaction.ts";
 
 /** A pool that an instruction touched, with what moved through it. */
 export interface TouchedPool {

@@ -1,6 +1,6 @@
-import { findToken, type Token } from "./balances.ts";
-import { type InstructionScope, readAccountIndex } from "./parse-transaction.ts";
-import type { Transfer } from "./token-ops.ts";
+import { findToken, type Token } from "./transaction/balances.ts";
+import { type InstructionScope, readAccountIndex } from "./transaction/parse-transaction.ts";
+import type { Transfer } from "./transaction/token-ops.ts";
 
 /** What moved on one side of a pool. */
 export interface Side {

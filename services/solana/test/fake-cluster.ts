@@ -1,5 +1,5 @@
 import type { BlockLink, ChainAnchor, Contradiction } from "../chain/port.ts";
-import { fakeKey } from "../chain/testkit.ts";
+import { fakeKey } from "../chain/testkit/fake-chain.ts";
 import type { DecodedTransaction } from "../decode/model.ts";
 import type { BlockReader, DecodedBlock } from "../ingest/read/decoded-block.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { SERVED, withoutSource } from "../../shared/ingest-status/testkit.ts";
+import { SERVED, withoutSource } from "../../shared/ingest-status/testkit/status-row.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { bodyOf } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { BlockWithLogs, Hex, RawLog } from "../../../shared/evm/port.ts";
 import type { Factory } from "../../deployments.ts";
-import { encodeLog, slipstreamAbi, slipstreamFactoryAbi } from "../../protocols/v3/decode/testkit.ts";
+import { encodeLog, slipstreamAbi, slipstreamFactoryAbi } from "../../protocols/v3/testkit/encode-event.ts";
 import { createFakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
 import { address } from "../../test/kit/rows.ts";
 import { Fetcher } from "./fetcher.ts";

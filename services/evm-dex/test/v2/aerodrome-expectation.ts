@@ -1,8 +1,8 @@
 import { parseAbi } from "viem";
 import type { AerodromePool } from "../../../../deploy/devnet/aerodrome/deploy.ts";
 import { aerodromePoolAbi } from "../../../../deploy/devnet/contracts/aerodrome/abi.ts";
+import type { Address } from "../../../../deploy/devnet/node/transactions.ts";
 import type { TestChain } from "../../../../deploy/devnet/testkit.ts";
-import type { Address } from "../../../../deploy/devnet/transactions.ts";
 import { type PriceAt, pricesOf } from "../kit/pool-expectation.ts";
 
 /** What the v2 endpoints should say, worked out from the chain by viem alone: every event, no buckets, no index of fees. */

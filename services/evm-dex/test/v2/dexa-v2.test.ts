@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import type { AerodromePool } from "../../../../deploy/devnet/aerodrome/deploy.ts";
+import type { Address } from "../../../../deploy/devnet/node/transactions.ts";
 import { createTestChain, type TestChain } from "../../../../deploy/devnet/testkit.ts";
-import type { Address } from "../../../../deploy/devnet/transactions.ts";
 import type { Cell } from "../../../shared/contract/column.ts";
 import { describeWithChain } from "../../../shared/testkit/describe.ts";
 import { dexaFeeMetrics, dexaPool, dexaPools, dexaPoolVolume, dexaProviderSummary } from "../../contract.ts";

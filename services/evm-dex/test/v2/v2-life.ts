@@ -1,6 +1,6 @@
 import type { AerodromePool } from "../../../../deploy/devnet/aerodrome/deploy.ts";
+import type { Address } from "../../../../deploy/devnet/node/transactions.ts";
 import type { TestChain } from "../../../../deploy/devnet/testkit.ts";
-import type { Address } from "../../../../deploy/devnet/transactions.ts";
 
 const HOUR = 3_600;
 const DAY = 86_400;

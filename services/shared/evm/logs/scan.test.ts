@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { createRangeSize } from "../../rpc-client/ranges/range-size.ts";
-import { createFakeClock, type FakeClock } from "../../rpc-client/testkit.ts";
+import { createFakeClock, type FakeClock } from "../../rpc-client/testkit/fake-network.ts";
 import { type EvmSource, type LogRange, RangeTooLarge, type RawLog, UpstreamError } from "../port.ts";
 import { fakeHeader, fakeLog, TOPIC } from "../testkit/fake-chain.ts";
 import { type ScannedRange, type ScanOptions, scanLogs } from "./scan.ts";

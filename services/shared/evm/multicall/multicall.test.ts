@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi } from "viem";
 import { ReorgDetected } from "../../chain-errors.ts";
-import { createFakeClock } from "../../rpc-client/testkit.ts";
+import { createFakeClock } from "../../rpc-client/testkit/fake-network.ts";
 import { describeLong } from "../../testkit/describe.ts";
 import { BlockUnavailable, CallTooHeavy, type EthCall, type Hex, UpstreamError } from "../port.ts";
 import { fakeHeader } from "../testkit/fake-chain.ts";

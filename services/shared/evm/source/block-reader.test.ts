@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
-import { createFakeClock, createFakeNetwork, RpcFailure } from "../../rpc-client/testkit.ts";
+import { createFakeClock, createFakeNetwork, RpcFailure } from "../../rpc-client/testkit/fake-network.ts";
 import { type BlockWithSenders, UpstreamError } from "../port.ts";
 import { fakeHash, fakeHeader, toRpcHeader } from "../testkit/fake-chain.ts";
 import { createEvmSource } from "./source.ts";

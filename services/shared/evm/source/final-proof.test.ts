@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { RpcFailure } from "../../rpc-client/testkit.ts";
+import { RpcFailure } from "../../rpc-client/testkit/fake-network.ts";
 import { type FinalBlock, IndexContradicted } from "../port.ts";
 import { answerHonestly, type FakeChain, fakeHash, TOPIC } from "../testkit/fake-chain.ts";
 import { failure, type Handler, honest, isCheck, setUpSource } from "../testkit/source-setup.ts";

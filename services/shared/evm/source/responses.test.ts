@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
-import { RpcFailure } from "../../rpc-client/testkit.ts";
+import { RpcFailure } from "../../rpc-client/testkit/fake-network.ts";
 import { BlockUnavailable, CallTooHeavy, RangeTooLarge, UpstreamError } from "../port.ts";
 import { answerHonestly, type FakeChain, fakeHash, fakeHeader, TOPIC } from "../testkit/fake-chain.ts";
 import { failure, type Handler, honest, isCheck, setUpSource, whenAsked } from "../testkit/source-setup.ts";

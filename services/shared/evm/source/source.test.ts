@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
-import { createFakeClock, RpcFailure } from "../../rpc-client/testkit.ts";
+import { createFakeClock, RpcFailure } from "../../rpc-client/testkit/fake-network.ts";
 import { UpstreamError } from "../port.ts";
 import { answerHonestly, type FakeChain, fakeHash, TOPIC } from "../testkit/fake-chain.ts";
 import { createChain, failure, honest, isCheck, setUpSource, whenAsked } from "../testkit/source-setup.ts";

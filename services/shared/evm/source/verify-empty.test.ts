@@ -7,7 +7,7 @@ import {
   createFakeNetwork,
   type FakeResponse,
   RpcFailure,
-} from "../../rpc-client/testkit.ts";
+} from "../../rpc-client/testkit/fake-network.ts";
 import { computeLogsBloom } from "../bloom.ts";
 import { type BlockHeader, UpstreamError } from "../port.ts";
 import {

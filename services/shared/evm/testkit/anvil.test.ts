@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { FAULT_NAMES, type FaultCounts, startFaultyRpc } from "../../../../deploy/devnet/faulty-rpc.ts";
+import { FAULT_NAMES, type FaultCounts, startFaultyRpc } from "../../../../deploy/devnet/node/faulty-rpc.ts";
 import { describeWithChain } from "../../testkit/describe.ts";
 import { computeLogsBloom, findSuspectBlocks } from "../bloom.ts";
 import { scanLogs } from "../logs/scan.ts";

@@ -1,4 +1,4 @@
-import { type Anvil, startAnvil } from "../../../../deploy/devnet/anvil.ts";
+import { type Anvil, startAnvil } from "../../../../deploy/devnet/node/anvil.ts";
 import type { Hex } from "../port.ts";
 
 /** Two contracts that log one topic each on every call. */

@@ -1,5 +1,5 @@
 import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
-import { RpcFailure } from "../../rpc-client/testkit.ts";
+import { RpcFailure } from "../../rpc-client/testkit/fake-network.ts";
 import { toQuantity } from "../hex.ts";
 import type { BlockHeader, Hex, RawLog } from "../port.ts";
 

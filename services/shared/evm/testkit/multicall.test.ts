@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { encodeFunctionData, parseAbi } from "viem";
-import { MULTICALL3 } from "../../../../deploy/devnet/multicall.ts";
+import { MULTICALL3 } from "../../../../deploy/devnet/node/multicall.ts";
 import { createTestChain, type TestChain } from "../../../../deploy/devnet/testkit.ts";
 import { ReorgDetected } from "../../chain-errors.ts";
 import { describeWithChain } from "../../testkit/describe.ts";

@@ -6,7 +6,7 @@ import {
   type FakeClock,
   type FakeNetwork,
   type FakeResponse,
-} from "../../rpc-client/testkit.ts";
+} from "../../rpc-client/testkit/fake-network.ts";
 import type { EvmSource } from "../port.ts";
 import { createEvmSource, type SourceOptions } from "../source/source.ts";
 import { answerHonestly, type FakeChain, fakeLog } from "./fake-chain.ts";

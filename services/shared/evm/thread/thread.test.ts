@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
-import { RpcFailure } from "../../rpc-client/testkit.ts";
+import { RpcFailure } from "../../rpc-client/testkit/fake-network.ts";
 import { type EvmSource, RangeTooLarge, UpstreamError } from "../port.ts";
 import { createEvmSource } from "../source/source.ts";
 import { answerHonestly, type FakeChain, fakeLog, TOPIC } from "../testkit/fake-chain.ts";

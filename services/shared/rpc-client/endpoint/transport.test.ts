@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { classifyRpcError } from "../../evm/source/classify.ts";
-import { createFakeClock, createFakeNetwork, type FakeResponse } from "../testkit.ts";
+import { createFakeClock, createFakeNetwork, type FakeResponse } from "../testkit/fake-network.ts";
 import { createTransport, type RpcCall } from "./transport.ts";
 
 const SECRET_URL = "https://user:hunter22@rpc.test/v3/0123456789abcdef0123?token=topsecret99";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { encodeBase58 } from "../../../shared/contract/base58.ts";
 import type { SolanaInstruction, SolanaTransaction, TokenBalance } from "../../chain/port.ts";
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../balances.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../transaction/balances.ts";
 import { u8, u32, u64 } from "./encode.ts";
 
 export const SYSTEM_PROGRAM = "11111111111111111111111111111111";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { TransactionMeta } from "../../chain/port.ts";
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../balances.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../transaction/balances.ts";
 import { decodeMade } from "./decode-made.ts";
 import { u8, u64 } from "./encode.ts";
 import { addressOf, HandMade } from "./hand-made.ts";

@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import { encodeBase58 } from "../../../shared/contract/base58.ts";
 import type { SolanaTransaction } from "../../chain/port.ts";
 import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
-import { fakeKey } from "../../chain/testkit.ts";
+import { fakeKey } from "../../chain/testkit/fake-chain.ts";
 import { findMetadataChanges } from "./metadata-changes.ts";
 
 const ACCOUNTS = Array.from({ length: 5 }, (_, i) => fakeKey(1, i));

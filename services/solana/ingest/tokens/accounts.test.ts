@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import { decodeBase58 } from "../../../shared/contract/base58.ts";
 import type { AccountInfo } from "../../chain/port.ts";
 import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
-import { fakeKey } from "../../chain/testkit.ts";
+import { fakeKey } from "../../chain/testkit/fake-chain.ts";
 import { describeToken, findDescribedMint } from "./describe.ts";
 import { readMetadata } from "./metadata-account.ts";
 import { readMint, readTokenAccount } from "./mint-account.ts";

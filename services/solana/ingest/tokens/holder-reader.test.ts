@@ -4,7 +4,7 @@ import { decodeBase58 } from "../../../shared/contract/base58.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { AccountsAt } from "../../chain/port.ts";
 import { TOKEN_PROGRAM } from "../../chain/program-address.ts";
-import { fakeKey } from "../../chain/testkit.ts";
+import { fakeKey } from "../../chain/testkit/fake-chain.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
 import { holders, tokens } from "../../store/collections.ts";
 import { FakeCluster } from "../../test/fake-cluster.ts";

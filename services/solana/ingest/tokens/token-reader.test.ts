@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { AccountsAt, Commitment } from "../../chain/port.ts";
 import { metadataAddress, TOKEN_PROGRAM } from "../../chain/program-address.ts";
-import { fakeKey } from "../../chain/testkit.ts";
+import { fakeKey } from "../../chain/testkit/fake-chain.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
 import { tokenFragments, tokens } from "../../store/collections.ts";
 import { FakeCluster } from "../../test/fake-cluster.ts";

@@ -11,8 +11,6 @@ import {
   type PoolCreatedEvent,
   type PoolEvent,
 } from "../../protocol.ts";
-import { poolCreated, slipstreamPoolCreated } from "./factory.ts";
-import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./pool.ts";
 import {
   anyArgs,
   type EventAbi,
@@ -22,7 +20,9 @@ import {
   slipstreamFactoryAbi,
   uniswapAbi,
   uniswapFactoryAbi,
-} from "./testkit.ts";
+} from "../testkit/encode-event.ts";
+import { poolCreated, slipstreamPoolCreated } from "./factory.ts";
+import { pancakeDecoders, slipstreamDecoders, uniswapDecoders } from "./pool.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: arguments of many events, read by name.
 type Expected = (args: any) => unknown;
