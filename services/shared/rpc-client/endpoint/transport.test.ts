@@ -33,7 +33,7 @@ function setUp(
 }
 
 describe("createTransport", () => {
-  it("sends one batch and gives the replies in the order of the calls", async () => {
+  it("sends one batch and returns the replies in the order of the calls", async () => {
     const { send, network } = setUp((calls) => ({ results: calls.map((call) => call.params[0]) }));
     expect(await send()).to.deep.equal([1, 2, 3].map((result) => ({ ok: true, result })));
     expect(network.requests).to.have.length(1);

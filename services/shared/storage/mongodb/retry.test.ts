@@ -42,7 +42,7 @@ describe("mongodb retry", () => {
     }
   });
 
-  it("tells what was never sent from what may have been done", () => {
+  it("distinguishes what was never sent from what may have been done", () => {
     expect(wasNeverSent(named("MongoServerSelectionError"))).to.equal(true);
     expect(
       wasNeverSent(named("MongoBulkWriteError", { errorResponse: named("MongoServerSelectionError") })),

@@ -26,7 +26,7 @@ export function describePlans(options: SuiteOptions): void {
         await fixture.store.write([put(target, rows.slice(i, i + 25_000))]);
     };
 
-    it("serves every list query, and is told from a scan", async () => {
+    it("serves every list query, and is distinguished from a scan", async () => {
       const { store } = fixture;
       await fill(samples, SMALL);
       const plans = await Promise.all(LIST_QUERIES.map(({ query }) => store.plan(samples, query)));
@@ -39,7 +39,7 @@ export function describePlans(options: SuiteOptions): void {
         return;
       }
 
-      // The engine does not tell how it answers, so the time must: it may not grow with the collection.
+      // The engine does not report its plan, so the time must show it: it may not grow with the collection.
       await fill(large, LARGE);
       const slowdown = (query: SampleQuery): Promise<number> =>
         compareTimes(store, { small: samples, large, query });
