@@ -205,7 +205,7 @@ describe("delivery outcome", () => {
     expect(outcomesOf()).to.deep.equal(["delivered"]);
   });
 
-  it("goes by the socket alone where the system shows no queue", async () => {
+  it("uses the socket alone where the system shows no queue", async () => {
     server = createServer((req, res) => {
       const outcomes: DeliveryOutcome[] = [];
       const openQueue = () => ({ read: async () => "unknown" as const, isListed: false });

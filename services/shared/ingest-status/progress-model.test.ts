@@ -146,7 +146,7 @@ describe("ProgressModel", () => {
     expect(model.view(90 * SECOND).etaSeconds).to.equal(undefined);
   });
 
-  it("never falls within a run, lies in 0 to 1, and never promises less than nothing", () => {
+  it("never falls within a run, stays within 0 to 1, and never shows a negative time", () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant("scan" as const),

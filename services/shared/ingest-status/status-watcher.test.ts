@@ -48,7 +48,7 @@ describe("IngestStatusWatcher", () => {
     await close();
   });
 
-  it("goes by the clocks for the first look only: an ingest whose clock is an hour off is alive", async () => {
+  it("compares clocks at the first look only: an ingest whose clock is an hour off is alive", async () => {
     const { watch, write, clock, close } = await setUp({ updatedAtMs: WALL_MS - 3_600_000 });
     expect(watch.current(8453)?.isStale, "left behind by an earlier start, for all that is known").to.equal(
       true,

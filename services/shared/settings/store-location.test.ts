@@ -53,7 +53,7 @@ describe("settings/store-location", () => {
     expect(locateStore(env)).to.include({ dataDir: root, note: undefined });
   });
 
-  it("is that of the last start, unless the command's own settings speak of real chains", async () => {
+  it("is that of the last start, unless the command's own settings name real chains", async () => {
     await markOfTheLast(LOCAL);
     expect(locateStore(env).dataDir).to.equal(join(root, "local"));
     expect(locateStore(env).note).to.include("the last npm start");

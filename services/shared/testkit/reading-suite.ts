@@ -69,7 +69,7 @@ export function describeReading(suite: ReadingSuite): void {
         const chain = await shown();
         return chain.state === state && (chain.why ?? "").includes(why);
       });
-    /** Every table refuses; answers the message and the seconds of one. */
+    /** Every table refuses; returns the message and the seconds of one. */
     const refusal = async (): Promise<{ message: string; retryAfter: number }> => {
       let last = { message: "", retryAfter: 0 };
       for (const { path } of tables) {

@@ -175,7 +175,7 @@ describe("aave-v3: reserves of every version", () => {
     expect((await readFresh(paused)).liquidity).to.equal(500n);
   });
 
-  it("have a stable debt only where a token of theirs says so", async () => {
+  it("have a stable debt only where their token reports one", async () => {
     const stableDebtTokenAddress = STABLE;
     const silent = answersOf(6n, { stableDebtTokenAddress });
     expect((await readFresh(silent)).stableDebt).to.equal(null);

@@ -95,7 +95,7 @@ describe("createTransport", () => {
       expect(reply.ok === false && reply.fault).to.deep.include({ kind: "batch", limit: 2 });
   });
 
-  it("gives up at the deadline and says so", async () => {
+  it("fails at the deadline and reports it", async () => {
     const { send, clock } = setUp(() => "hang", { timeoutMs: 1234 });
     const [reply] = await send();
     expect(reply?.ok === false && reply.fault).to.deep.include({ kind: "transient", timedOut: true });

@@ -99,7 +99,7 @@ describe("nulls last", () => {
 
   const rows = Array.from({ length: 10 }, (_, d) => (d < 3 ? { d } : { a: d, d }));
 
-  it("reads once while the page lies before the nulls, and once more beyond", async () => {
+  it("reads once while the page ends before the nulls, and once more beyond", async () => {
     for (const [skip, limit, reads, counts] of [
       [0, 7, 1, 0],
       [2, 5, 1, 0],

@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import { isTransient, retry, wasNeverSent } from "./retry.ts";
 
 const named = (name: string, more: object = {}): Error => Object.assign(new Error(name), { name, ...more });
-/** Fails with each error in turn, then answers how often it was called. */
+/** Fails with each error in turn, then returns how often it was called. */
 function failing(...errors: Error[]): () => Promise<number> {
   let calls = 0;
   return async () => {

@@ -9,7 +9,7 @@ const SMALL = 500;
 const LARGE = 50_000;
 /**
  * A scan of the large collection takes up to a hundred times the small one's, less where each query has a cost of its
- * own; an index takes about the same. The limit lies between: half of what the scan takes here and now.
+ * own; an index takes about the same. The limit is between: half of what the scan takes here and now.
  */
 const LEAST_OF_A_SCAN = 6;
 const ATTEMPTS = 4;
