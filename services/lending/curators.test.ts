@@ -58,7 +58,7 @@ describe("curators", () => {
     expect(registry.nameOf(10, ADDRESS.toLowerCase())).to.equal(ADDRESS.toLowerCase());
   });
 
-  it("reads a file of one's own in its place, in which a curator may be unverified", async () => {
+  it("reads a custom file in its place, in which a curator may be unverified", async () => {
     const path = await fileWith({ curators: [entry({ name: "Our desk", verified: false })] });
     const registry = loadCurators(path);
     expect(registry.nameOf(8453, ADDRESS.toLowerCase())).to.equal("Our desk");
@@ -69,7 +69,7 @@ describe("curators", () => {
     const wrong: [unknown, string][] = [
       [{ curators: [entry({ addresses: { "8453": ["0x12"] } })] }, "is not an EVM address"],
       [{ curators: [entry({ addresses: { base: [ADDRESS] } })] }, "curators[0].addresses.base"],
-      [{ curators: [entry({ source: "somebody told me" })] }, "curators[0].source"],
+      [{ curators: [entry({ source: "not a URL" })] }, "curators[0].source"],
       [{ curators: [entry({ verfied: true })] }, '"verfied"'],
       [
         { curators: [entry(), entry({ name: "Another" })] },

@@ -23,20 +23,20 @@ describe("lending: scenes of examples", () => {
     chainId: number,
     lists: readonly (readonly [endpoint: unknown, rows: readonly Row[]])[],
   ) => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const handlers: Record<string, AnyHandler> = Object.fromEntries(
       endpoints.map(({ path }) => [path, async () => ({ rows: [] })]),
     );
     for (const [endpoint, rows] of lists) {
       const { path, columns } = endpoint as Endpoint;
       handlers[path] = async (params) => {
-        asked.push(path);
+        requested.push(path);
         const cells = rows.map((row) => columns.map(({ name }) => row[name] ?? null));
         return { rows: params.chain_id === chainId ? cells.map((row) => JSON.stringify(row) as never) : [] };
       };
     }
     const find = findExampleScenes({ endpoints, handlers, chains: [{ chainId: 1 }, { chainId: 8453 }] });
-    return { asked, find: (endpoint: unknown) => find(endpoint as Endpoint) };
+    return { requested, find: (endpoint: unknown) => find(endpoint as Endpoint) };
   };
 
   it("of a list are its own rows: each parameter has the value of the column of its name", async () => {
@@ -82,7 +82,7 @@ describe("lending: scenes of examples", () => {
   it("of an endpoint that requires an address come from the list of the same protocol that has it", async () => {
     const vault = { protocolId: "euler-v2", vaultAddress: address("a") };
     const curator = { protocolId: "euler-v2", curatorAddress: address("e"), totalTvlUsd: 5_000 };
-    const { find, asked } = findOn(8453, [
+    const { find, requested } = findOn(8453, [
       [lendingbVaults, [vault]],
       [lendingbCurators, [curator]],
     ]);
@@ -92,8 +92,8 @@ describe("lending: scenes of examples", () => {
     const [ofCurator] = await find(lendingbCuratorVaults);
     // The TVL of all of the curator's vaults would leave each single one out.
     expect(ofCurator).to.deep.include({ curator_address: address("e"), min_tvl_usd: "0" });
-    asked.length = 0;
+    requested.length = 0;
     expect(await find(lendingcVaultMarkets)).to.deep.equal([]);
-    expect(asked).to.deep.equal([]);
+    expect(requested).to.deep.equal([]);
   });
 });

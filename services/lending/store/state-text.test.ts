@@ -27,7 +27,7 @@ describe("state text", () => {
     );
   });
 
-  it("gives back any state", () => {
+  it("returns any state unchanged", () => {
     fc.assert(
       fc.property(tree, (state) => {
         // Objects of fast-check have no prototype, which JSON cannot keep: shapes are compared by their text too.

@@ -26,7 +26,7 @@ export interface AaveWatch {
   step(options?: { refresh?: boolean; prices?: boolean }): Promise<string[]>;
   /** Mines a block so much later and compares without reading anything. */
   pass(seconds: number): Promise<void>;
-  /** Compares every column of every row at the head; answers the rows. */
+  /** Compares every column of every row at the head; returns the rows. */
   compare(): Promise<VaultRow[]>;
 }
 

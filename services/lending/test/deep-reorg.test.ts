@@ -79,7 +79,7 @@ describeWithChain("lending ingest: forks deeper than the kept headers", () => {
     expect(ingest.checkpoint().epoch).to.be.greaterThan(epoch);
   });
 
-  it("make everything be found and read again where they are very deep", async () => {
+  it("cause everything to be found and read again where they are very deep", async () => {
     await grow(700, 30);
     await replace(720, 40);
     await ingest.catchUp();
@@ -87,7 +87,7 @@ describeWithChain("lending ingest: forks deeper than the kept headers", () => {
     expect(ingest.lines).to.include("read all entities");
   });
 
-  it("are believed of a chain that has become shorter, once it has been looked at a few times", async () => {
+  it("are accepted of a chain that has become shorter, after a few checks", async () => {
     await grow(60, 50);
     await replace(30, 60);
     const { blockNumber } = ingest.checkpoint();

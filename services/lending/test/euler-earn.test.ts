@@ -120,7 +120,7 @@ describeWithChain("lending: EulerEarn vaults against the contracts", () => {
       .and.above(capped?.supply as number);
   });
 
-  it("follows liquidations, and losses that are everybody's", async () => {
+  it("follows liquidations, and losses that all suppliers share", async () => {
     const { oracle, connector, tokens } = euler.deployment;
     const [aero, btc] = [euler.vault("eAERO-1"), euler.vault("eWBTC-1")];
     const violator = euler.vault("eUSDC-2").borrower as Address;
@@ -145,7 +145,7 @@ describeWithChain("lending: EulerEarn vaults against the contracts", () => {
     const lentBefore = (await watch.rowOf(usdc2))?.supply ?? Number.NaN;
     expect(await watch.act(seize(aero.address))).to.deep.equal([vault(usdc2)]);
     expect((await watch.rowOf(usdc2))?.supply).to.be.lessThan(lentBefore - 100_000);
-    // The earn vault carries the loss along: it stands for what it stood for when it accrued last.
+    // The earn vault keeps the loss: its supply is that of its last accrual.
     expect((await watch.rowOf(prime))?.supply).to.equal(Number(watch.earnState(prime).lastTotalAssets) / 1e6);
     await watch.act(onEarn(owner, prime, { functionName: "setFee", args: [0n] }));
     expect(watch.earnState(prime).lostAssets > 0n).to.equal(true);

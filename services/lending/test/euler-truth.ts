@@ -95,38 +95,38 @@ interface EvkTruth {
 }
 
 async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
-  const ask = <N extends ContractFunctionName<typeof eulerVaultAbi, View>>(
+  const view = <N extends ContractFunctionName<typeof eulerVaultAbi, View>>(
     name: N,
     args?: ContractFunctionArgs<typeof eulerVaultAbi, View, N>,
   ) => read(eulerVaultAbi, vault, args === undefined ? { name } : { name, args });
   const [asset, symbol, name, assets, borrows, cash] = await Promise.all([
-    ask("asset"),
-    ask("symbol"),
-    ask("name"),
-    ask("totalAssets"),
-    ask("totalBorrows"),
-    ask("cash"),
+    view("asset"),
+    view("symbol"),
+    view("name"),
+    view("totalAssets"),
+    view("totalBorrows"),
+    view("cash"),
   ]);
   const [caps, [hookTarget, hooked], rate, fee, list, oracle, unit] = await Promise.all([
-    ask("caps"),
-    ask("hookConfig"),
-    ask("interestRate"),
-    ask("interestFee"),
-    ask("LTVList"),
-    ask("oracle"),
-    ask("unitOfAccount"),
+    view("caps"),
+    view("hookConfig"),
+    view("interestRate"),
+    view("interestFee"),
+    view("LTVList"),
+    view("oracle"),
+    view("unitOfAccount"),
   ]);
   const token = await tokenTruth(asset, read);
   const units = (raw: bigint) => Number(formatUnits(raw, token.decimals));
   const [supplyCap, borrowCap] = caps.map(capTruth);
-  const ltvs = await Promise.all(list.map((collateral) => ask("LTVBorrow", [collateral])));
+  const ltvs = await Promise.all(list.map((collateral) => view("LTVBorrow", [collateral])));
   const open = list.flatMap((collateral, i) =>
     ltvs[i] === 0 ? [] : [{ collateral, ltv: (ltvs[i] as number) / 1e4 }],
   );
   const disabled = (operation: number) => hookTarget === zeroAddress && (hooked & operation) !== 0;
   const borrowApy = yearTruth(rate);
   const utilizationRate = assets === 0n ? 0 : Number(borrows) / Number(assets);
-  const room = borrowCap == null ? cash : borrowCap > borrows ? borrowCap - borrows : 0n;
+  const headroom = borrowCap == null ? cash : borrowCap > borrows ? borrowCap - borrows : 0n;
   const shared = {
     protocolId: "euler-v2",
     supplyApy: assets === 0n ? 0 : ((borrowApy * Number(borrows)) / Number(assets)) * (1 - fee / 1e4),
@@ -137,7 +137,7 @@ async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
   const amounts = {
     supply: units(assets),
     borrow: units(borrows),
-    available: units(smaller(room, cash)),
+    available: units(smaller(headroom, cash)),
   };
   const loan = { address: token.address, symbol: token.symbol };
   const cap = supplyCap == null ? null : units(supplyCap);
@@ -156,7 +156,7 @@ async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
     managementFee: 0,
     ltv: open.length === 0 ? null : Math.max(...open.map(({ ltv }) => ltv)),
     borrowable: !disabled(1 << 6) && open.length > 0 && borrowCap !== 0n && oracle !== zeroAddress,
-    depositEnabled: (await ask("maxDeposit", [zeroAddress])) > 0n,
+    depositEnabled: (await view("maxDeposit", [zeroAddress])) > 0n,
   };
   const pairs = await Promise.all(
     open.map(async ({ collateral, ltv }) => {
@@ -182,30 +182,33 @@ async function earnTruth(
   vault: string,
   { read, known }: { read: Read; known: ReadonlyMap<string, EvkTruth> },
 ): Promise<LendingRow[]> {
-  const ask = <N extends ContractFunctionName<typeof eulerEarnAbi, View>>(
+  const view = <N extends ContractFunctionName<typeof eulerEarnAbi, View>>(
     name: N,
     args?: ContractFunctionArgs<typeof eulerEarnAbi, View, N>,
   ) => read(eulerEarnAbi, vault, args === undefined ? { name } : { name, args });
   const [asset, symbol, name, total, curator, owner, fee] = await Promise.all([
-    ask("asset"),
-    ask("symbol"),
-    ask("name"),
-    ask("totalAssets"),
-    ask("curator"),
-    ask("owner"),
-    ask("fee"),
+    view("asset"),
+    view("symbol"),
+    view("name"),
+    view("totalAssets"),
+    view("curator"),
+    view("owner"),
+    view("fee"),
   ]);
-  const [length, room] = await Promise.all([ask("withdrawQueueLength"), ask("maxDeposit", [zeroAddress])]);
+  const [length, headroom] = await Promise.all([
+    view("withdrawQueueLength"),
+    view("maxDeposit", [zeroAddress]),
+  ]);
   const indexes = (count: bigint) => Array.from({ length: Number(count) }, (_, i) => BigInt(i));
-  const queue = await Promise.all(indexes(length).map((i) => ask("withdrawQueue", [i])));
+  const queue = await Promise.all(indexes(length).map((i) => view("withdrawQueue", [i])));
   const token = await tokenTruth(asset, read);
   const units = (raw: bigint) => Number(formatUnits(raw, token.decimals));
   const strategies = await Promise.all(
     queue.map(async (id) => {
       const [assets, [, cap], liquid] = await Promise.all([
-        ask("expectedSupplyAssets", [id]),
-        ask("config", [id]),
-        ask("maxWithdrawFromStrategy", [id]),
+        view("expectedSupplyAssets", [id]),
+        view("config", [id]),
+        view("maxWithdrawFromStrategy", [id]),
       ]);
       return { id, assets, cap, liquid, evk: known.get(id.toLowerCase()) };
     }),
@@ -231,7 +234,7 @@ async function earnTruth(
     borrow: units(borrowed),
     available: units(sum(({ assets, evk, liquid }) => (evk ? smaller(assets, evk.raw.cash) : liquid))),
     // An EVK vault without a cap takes 2^112 − 1 less what it has.
-    supplyCap: room > 2n ** 111n ? null : units(total + room),
+    supplyCap: headroom > 2n ** 111n ? null : units(total + headroom),
     borrowCap: null,
     supplyApy: weighted("supplyApy", total),
     borrowApy: weighted(
@@ -243,7 +246,7 @@ async function earnTruth(
     managementFee: 0,
     ltv: ltvs.length === 0 ? null : Math.max(...ltvs),
     borrowable: false,
-    depositEnabled: room > 0n,
+    depositEnabled: headroom > 0n,
     oracle: strategies.map(({ evk }) => evk?.row.oracle).find((each) => each) ?? null,
   };
   const pairs = strategies.flatMap(({ assets, cap, evk }) =>

@@ -214,7 +214,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
     expect(watch.events).to.include.members(["ProxyCreated", "EVaultCreated", "VaultStatus"]);
   });
 
-  it("accrues a year as the contracts do, and stands where they stand when poked", async () => {
+  it("accrues a year as the contracts do, and equals them when poked", async () => {
     await watch.act(...euler.deployment.vaults.map(({ address }) => watch.poke(address)));
     await watch.wait(365 * DAY);
     await watch.compare();

@@ -60,7 +60,7 @@ describeWithChain("lending ingest: RPC endpoints that fail", () => {
         await mineBusyBlocks(chain, { blocks: 1 + (round % 3), seed: 100 + round });
         await ingest.catchUp();
       }
-      // A node that is behind makes an ingest content too early: the truth is the chain's own head.
+      // A node that is behind lets an ingest finish too early: the truth is the chain's own head.
       const head = await chain.headNumber();
       while (ingest.checkpoint().blockNumber < head) await ingest.catchUp();
       expectSame(await dumpStore(ingest.store, indexed), await dumpFreshIndex(indexed));

@@ -128,7 +128,7 @@ export async function startTestIngest(
 
 /**
  * What of a store follows from the chain: entities, the rows made of them, tokens, and the block. States are those of
- * pools alone: others hold interest up to the block that they were read at, and prices that no event speaks of.
+ * pools alone: others hold interest up to the block that they were read at, and prices that no event reports.
  */
 export interface Dump {
   readonly block: string;

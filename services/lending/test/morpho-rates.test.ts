@@ -41,7 +41,7 @@ describeWithChain("Morpho's interest rate models", () => {
     const read = { address: irm, abi: adaptiveCurveIrmAbi, blockNumber } as const;
     const rateAtTarget = await client.readContract({ ...read, functionName: "rateAtTarget", args: [id] });
 
-    const asked = fc.record({
+    const inputs = fc.record({
       supplyAssets: fc.bigInt({ min: 0n, max: 10n ** 30n }),
       utilization: fc.oneof(
         fc.bigInt({ min: 0n, max: WAD }),
@@ -49,7 +49,7 @@ describeWithChain("Morpho's interest rate models", () => {
       ),
       elapsed: fc.oneof(fc.nat(100), fc.nat(86_400 * 30), fc.nat(86_400 * 365 * 20)),
     });
-    for (const { supplyAssets, utilization, elapsed } of fc.sample(asked, 200)) {
+    for (const { supplyAssets, utilization, elapsed } of fc.sample(inputs, 200)) {
       const borrowAssets = wMul(supplyAssets, utilization);
       const market = {
         totalSupplyAssets: supplyAssets,

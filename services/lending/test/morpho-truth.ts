@@ -193,8 +193,8 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
       const cap = await capOf(id);
       // A deposit leaves what the vault has, rounded up, below the cap (MetaMorpho._maxDeposit).
       const virtualShares = market.supplyShares + 10n ** 6n;
-      const room = cap - (shares * (market.supply + 1n) + virtualShares - 1n) / virtualShares;
-      return { market, assets, cap, room: room > 0n ? room : 0n };
+      const headroom = cap - (shares * (market.supply + 1n) + virtualShares - 1n) / virtualShares;
+      return { market, assets, cap, headroom: headroom > 0n ? headroom : 0n };
     }),
   );
   const sum = (amount: (each: (typeof held)[number]) => bigint) =>
@@ -203,7 +203,7 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
     supply === 0n ? 0n : (assets * borrow) / supply,
   );
   // The contract's own maxDeposit() counts a market twice that is in the queue twice.
-  const deposit = sum(({ market, room }) => (supplyQueue.includes(market.id) ? room : 0n));
+  const deposit = sum(({ market, headroom }) => (supplyQueue.includes(market.id) ? headroom : 0n));
   if (new Set(supplyQueue).size === supplyQueue.length && deposit !== maxDeposit)
     throw new Error(`${vault} takes ${maxDeposit}, its caps leave ${deposit}`);
   const caps = await Promise.all([...new Set(supplyQueue)].map(capOf));

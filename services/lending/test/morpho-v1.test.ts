@@ -324,7 +324,7 @@ describeWithChain("Morpho on the chain", () => {
     const vaults = Object.values(scene.kit.deployment.vaults).map((each) => each.address);
     const ofVaults = logs.filter((log) => vaults.includes(log.address));
     expect(ofVaults.length).to.be.above(50);
-    const nobody = new ProtocolUnits({ protocol: morphoV1, deployment: scene.deployment });
-    expect(nobody.affectedEntities(ofVaults)).to.deep.equal([]);
+    const emptyUnits = new ProtocolUnits({ protocol: morphoV1, deployment: scene.deployment });
+    expect(emptyUnits.affectedEntities(ofVaults)).to.deep.equal([]);
   });
 });

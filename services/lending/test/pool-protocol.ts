@@ -41,8 +41,8 @@ const POOL_CREATED = toEventSelector(getAbiItem({ abi: factoryAbi, name: "PoolCr
 const POOL_TOPICS = poolAbi.flatMap((item) => (item.type === "event" ? [toEventSelector(item)] : []));
 
 /**
- * The devnet's Uniswap pools spoken of as if they were a lending protocol: something to find in past logs, something
- * that is found by reading something else, state that logs touch. For tests of what is true of any protocol.
+ * The devnet's Uniswap pools treated as a lending protocol: something to find in past logs, something that is found by
+ * reading something else, state that logs touch. For tests of what is true of any protocol.
  */
 export const poolProtocol: LendingProtocol<PoolDeployment> = {
   id: "pools" as ProtocolId,

@@ -24,7 +24,7 @@ class FakeEvmDex {
   readonly prices: Record<string, number> = { [USDC]: 1, [WETH]: 2_000 };
   /** The last block it has. */
   head = Number.POSITIVE_INFINITY;
-  readonly asked: PricesRequest[] = [];
+  readonly requests: PricesRequest[] = [];
   #server: RunningGrpcServer | undefined;
   #port = 0;
 
@@ -47,7 +47,7 @@ class FakeEvmDex {
   }
 
   #answer(request: PricesRequest) {
-    this.asked.push(request);
+    this.requests.push(request);
     const block = request.block ?? this.head;
     if (block > this.head) throw new ServiceError("not_found", `Block ${block} is not indexed.`);
     return {
@@ -97,7 +97,7 @@ describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
       ...env,
     });
   };
-  const ask = async () => {
+  const fetchVault = async () => {
     const response = await fetch(`${service?.httpUrl}${VAULTS}`);
     expect(response.status).to.equal(200);
     const [table] = await bodyOf(response);
@@ -111,8 +111,8 @@ describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
       block: headers.get("x-data-block"),
     };
   };
-  const untilAnswered = (condition: (answer: Awaited<ReturnType<typeof ask>>) => boolean) =>
-    until(async () => condition(await ask()));
+  const untilAnswered = (condition: (answer: Awaited<ReturnType<typeof fetchVault>>) => boolean) =>
+    until(async () => condition(await fetchVault()));
   const readiness = async () => {
     const response = await fetch(`${service?.httpUrl}/readyz`);
     return { status: response.status, body: await bodyOf(response) };
@@ -120,13 +120,13 @@ describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
 
   it("prices tables at their own block, and anew on the same block when prices change", async () => {
     await startLending();
-    const first = await ask();
+    const first = await fetchVault();
     expect(first.row).to.include({ supply: 3, tvlUsd: 6_000, remainingCapacityUsd: 14_000 });
     expect(first).to.include({ stale: null, block: "200" });
-    expect(evmDex.asked[0]).to.deep.equal({ chainId: 8453, block: 200, tokens: [WETH] });
+    expect(evmDex.requests[0]).to.deep.equal({ chainId: 8453, block: 200, tokens: [WETH] });
     evmDex.prices[WETH] = 2_500;
     await untilAnswered(({ row }) => row.tvlUsd === 7_500);
-    const second = await ask();
+    const second = await fetchVault();
     expect(second.block).to.equal("200");
     expect(second.tag, "the same block at other prices").not.to.equal(first.tag);
   });
@@ -134,9 +134,9 @@ describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
   it("takes the prices of evm-dex's head while that is behind, and those of its block once it is there", async () => {
     evmDex.head = 199;
     await startLending();
-    expect(await ask()).to.deep.include({ stale: null, block: "200" });
-    expect(evmDex.asked.map(({ block }) => block)).to.include.members([200, undefined]);
-    expect((await ask()).row.tvlUsd).to.equal(6_000);
+    expect(await fetchVault()).to.deep.include({ stale: null, block: "200" });
+    expect(evmDex.requests.map(({ block }) => block)).to.include.members([200, undefined]);
+    expect((await fetchVault()).row.tvlUsd).to.equal(6_000);
     evmDex.head = 200;
     evmDex.prices[WETH] = 1_000;
     await untilAnswered(({ row }) => row.tvlUsd === 3_000);
@@ -144,20 +144,20 @@ describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
 
   it("goes on with the last prices and says so, then without any, and never with an error", async () => {
     await startLending({ PRICE_STALE_SECONDS: "3" });
-    const fresh = await ask();
+    const fresh = await fetchVault();
     expect(fresh.row.tvlUsd).to.equal(6_000);
     await evmDex.stop();
     await untilAnswered(({ stale }) => stale !== null);
-    const stale = await ask();
+    const stale = await fetchVault();
     expect(stale.stale).to.match(/^prices; age=[0-3]$/);
     expect(stale.row).to.deep.equal(fresh.row);
     expect(stale.tag, "nothing has changed").to.equal(fresh.tag);
-    // A new head is not held up by who does not answer.
+    // A new head does not wait for a peer that does not answer.
     await writeBlock(store, { block: 201 });
     await untilAnswered(({ block }) => block === "201");
-    expect((await ask()).row).to.include({ supply: 4, tvlUsd: 8_000 });
+    expect((await fetchVault()).row).to.include({ supply: 4, tvlUsd: 8_000 });
     await untilAnswered(({ row }) => row.tvlUsd === null);
-    const without = await ask();
+    const without = await fetchVault();
     expect(without.row).to.include({ supply: 4, supplyCap: 10, supplyUsd: null, remainingCapacityUsd: null });
     expect(without.row).to.include({ supplyApy: 0.03, utilizationRate: 0.4 });
     expect(without.stale).to.match(/^prices; age=[3-9]$/);
@@ -165,14 +165,14 @@ describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
     await evmDex.start();
     await untilAnswered(({ stale: said }) => said === null);
     await untilAnswered(({ row }) => row.tvlUsd === 8_000);
-    expect((await ask()).stale).to.equal(null);
+    expect((await fetchVault()).stale).to.equal(null);
   });
 
   it("starts without evm-dex: no USD, and the answer says why", async () => {
     await evmDex.stop();
     await startLending();
-    expect(await ask()).to.deep.include({ stale: "prices", block: "200" });
-    expect((await ask()).row).to.include({ supply: 3, tvlUsd: null });
+    expect(await fetchVault()).to.deep.include({ stale: "prices", block: "200" });
+    expect((await fetchVault()).row).to.include({ supply: 3, tvlUsd: null });
     await until(async () => (await readiness()).body.peers["evm-dex"] === "unreachable");
     expect((await readiness()).status).to.equal(200);
     await evmDex.start();

@@ -35,11 +35,11 @@ export async function plainReader(rpc: Rpc, block: number): Promise<ContractRead
     time: Number(header.timestamp),
     call,
     async token(address): Promise<TokenMetadata> {
-      const ask = (selector: Hex) => call(address as Hex, encodeCall(selector));
+      const read = (selector: Hex) => call(address as Hex, encodeCall(selector));
       const [symbol, name, decimals] = await Promise.all([
-        ask("0x95d89b41"),
-        ask("0x06fdde03"),
-        ask("0x313ce567"),
+        read("0x95d89b41"),
+        read("0x06fdde03"),
+        read("0x313ce567"),
       ]);
       const short = decodeText(symbol) ?? "";
       return {

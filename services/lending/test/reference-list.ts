@@ -65,7 +65,7 @@ function compareBy({ field, direction }: OrderTerm, a: RowObject, b: RowObject):
   return direction === "asc" ? sign : -sign;
 }
 
-/** What stands behind every order, so that no two rows tie. */
+/** The last terms of every order, so that no two rows tie. */
 export function defaultOrder(...unique: readonly string[]): OrderTerm[] {
   return [
     { field: "tvlUsd", direction: "desc" },

@@ -64,7 +64,7 @@ describeRounds(REORGS, "lending ingest: reorgs", () => {
       await expectOnChain(ingest, hashes);
     }
     expect(undone, "reorgs that undid nothing prove nothing").to.be.greaterThan(REORGS);
-    expect(gone, "nor do such as took back no unit").to.be.greaterThan(3);
+    expect(gone, "reorgs that removed no unit prove nothing").to.be.greaterThan(3);
   });
 });
 

@@ -21,10 +21,10 @@ import { CHAIN_ID, checkpointRow, unitRow } from "./stored.ts";
 
 const entry = new URL("../main.ts", import.meta.url);
 /** A port without a listener: evm-dex is absent. */
-const NOBODY = "127.0.0.1:1";
+const NO_LISTENER = "127.0.0.1:1";
 const dataDirs = [0, 1].map(() => join(tmpdir(), `chaintables-lending-${randomUUID()}`));
 const [emptyDir = "", filledDir = ""] = dataDirs;
-const env = { EVM_DEX_GRPC: NOBODY, DATA_DIR: emptyDir, DEPLOYMENTS_FILE: undefined };
+const env = { EVM_DEX_GRPC: NO_LISTENER, DATA_DIR: emptyDir, DEPLOYMENTS_FILE: undefined };
 const UNREACHABLE = [{ name: "evm-dex", state: "unreachable" }] as const;
 after(() => Promise.all(dataDirs.map((dir) => rm(dir, { recursive: true, force: true }))));
 
@@ -105,16 +105,16 @@ describeWithProcesses("lending and its peer evm-dex", () => {
     expect(await metrics()).to.contain('peer_serving{peer="evm-dex",service="lending"} 0');
   });
 
-  it("sends evm-dex the service token, and warns in words where that refuses it", async () => {
+  it("sends evm-dex the service token, and warns where evm-dex rejects it", async () => {
     const tokens = ["the-token-of-evm-dex-0123456789abcdef", "a-wrong-token-0123456789abcdef0123"];
-    const asked: number[] = [];
+    const requested: number[] = [];
     const evmDex = await startGrpcServer({
       ...{ host: "127.0.0.1", port: 0, isAuthorized: createTokenCheck(tokens.slice(0, 1)) },
       services: {
-        status: { getStatus: () => Promise.reject(new Error("nobody asks")) },
+        status: { getStatus: () => Promise.reject(new Error("not used")) },
         prices: {
           async getPrices({ chainId }) {
-            asked.push(chainId);
+            requested.push(chainId);
             return { block: 200, blockTime: 1, prices: [] };
           },
         },
@@ -134,10 +134,10 @@ describeWithProcesses("lending and its peer evm-dex", () => {
           started.entries.find(
             ({ level, msg }) => level === "warn" && msg === "prices of evm-dex are not available",
           );
-        await until(() => (isWrong ? warning() !== undefined : asked.length > 0));
+        await until(() => (isWrong ? warning() !== undefined : requested.length > 0));
         if (isWrong) expect(warning()?.reason).to.contain("refuses the SERVICE_TOKEN of this process");
         else expect(warning()).to.equal(undefined);
-        expect(asked.length > 0).to.equal(!isWrong);
+        expect(requested.length > 0).to.equal(!isWrong);
         for (const secret of tokens) expect(JSON.stringify(started.entries)).not.to.contain(secret);
         await started.stop();
       }

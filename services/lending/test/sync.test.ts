@@ -96,7 +96,7 @@ describeWithChain("lending ingest", () => {
     });
   });
 
-  it("reads only what is spoken of, and says which rows are new by their version", async () => {
+  it("reads only what logs affect, and marks new rows by their version", async () => {
     const ingest = await start();
     await ingest.catchUp();
     const [first, second] = chain.pools.map(({ address }) => address) as [Hex, Hex];
@@ -211,7 +211,7 @@ describeWithChain("lending ingest", () => {
     );
   });
 
-  it("reads again, in time, what changes without a word", async () => {
+  it("reads again, in time, what changes without an event", async () => {
     const ingest = await start({ refreshSeconds: 600 });
     await ingest.catchUp();
     const pool = chain.pools.find(({ token0, token1 }) => [token0, token1].some(isUsdc));

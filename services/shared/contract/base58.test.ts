@@ -26,7 +26,7 @@ describe("base58", () => {
     );
   });
 
-  it("gives back the bytes it was given", () => {
+  it("decodes the bytes it encoded", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(decodeBase58(encodeBase58(bytes))).to.deep.equal(bytes);

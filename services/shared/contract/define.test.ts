@@ -37,7 +37,7 @@ describe("defineEndpoint", () => {
     for (const [message, change] of faults) expect(declare(change), message).to.throw(message);
   });
 
-  it("gives back what is sound, frozen", () => {
+  it("returns a valid declaration, frozen", () => {
     expect(declare({})).to.not.throw();
     expect(sampleList).to.be.frozen;
   });

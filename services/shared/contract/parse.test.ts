@@ -36,7 +36,7 @@ describe("parseQuery", () => {
     });
   });
 
-  it("gives typed values under the wire names", () => {
+  it("returns typed values under the wire names", () => {
     const query = `?chain_id=1&pool_address=0x${"AB".repeat(20)}&borrowable=false&min_usd=0.50&side=sell&limit=7&order_desc=tvlUsd`;
     expect(parseQuery(sampleList, query).params).to.deep.include({
       chain_id: 1,
@@ -53,7 +53,7 @@ describe("parseQuery", () => {
     expect(parseQuery(sampleList, "protocol%5Fid=a%26b+%2B%C3%A9").params.protocol_id).to.equal("a&b +é");
   });
 
-  it("passes over empty pieces between ampersands", () => {
+  it("skips empty pieces between ampersands", () => {
     expect(parseQuery(sampleList, "&&limit=5&").params.limit).to.equal(5);
   });
 
@@ -106,7 +106,7 @@ describe("parseQuery", () => {
     );
   });
 
-  it("names what it ignores, each once, safe for a header, and not without end", () => {
+  it("names what it ignores, each once, safe for a header, up to a limit", () => {
     expect(parseQuery(sampleList, "a=1&b%0d%0aX=2&a=3&=4").ignored).to.deep.equal(["a", "b%0D%0AX"]);
     const many = Array.from({ length: 100 }, (_, at) => `${"n".repeat(100)}${at}=1&n${at}=1`).join("&");
     const { ignored } = parseQuery(sampleList, many);
@@ -114,7 +114,7 @@ describe("parseQuery", () => {
     for (const name of ignored) expect(name.length).to.be.at.most(32);
   });
 
-  it("takes names of Object's prototype for unknown ones", () => {
+  it("treats names of Object's prototype as unknown", () => {
     const { params, ignored } = parseQuery(
       sampleList,
       "__proto__=1&constructor=2&toString=3&__proto__[limit]=4",
@@ -166,7 +166,7 @@ describe("parseQuery under any input", () => {
     );
   });
 
-  it("gives back every accepted value as it was sent", () => {
+  it("returns every accepted value as it was sent", () => {
     const values = fc.record({
       chain_id: fc.constantFrom(1, 8453),
       pool_address: fc.stringMatching(/^0x[0-9a-f]{40}$/),

@@ -24,7 +24,7 @@ describe("renderTable", () => {
     ]);
   });
 
-  it("gives the table of a Solana endpoint bare", () => {
+  it("returns the table of a Solana endpoint bare", () => {
     const table = JSON.parse(renderTable(sampleItem, [item]));
     expect(table).to.have.all.keys("columns", "data", "rows");
     expect(table.data).to.deep.equal([item]);
@@ -57,7 +57,7 @@ describe("renderTable", () => {
     }
   });
 
-  it("takes rows rendered ahead, alone or among others", () => {
+  it("accepts rows rendered ahead, alone or among others", () => {
     const rows = [
       ["a", 1.5, "t"],
       ['"\u2028\0', null, "t"],
@@ -75,7 +75,7 @@ describe("renderTable", () => {
     expect(() => renderTable(sampleList, [["a", 1]])).to.throw("row 0 has 2 cells for 3 columns");
   });
 
-  it("gives back the rows it was given", () => {
+  it("keeps every row and cell", () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0); // JSON knows no -0
     const row = fc.tuple(fc.string({ unit: "binary" }), fc.option(number), fc.string());
     fc.assert(

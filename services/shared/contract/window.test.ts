@@ -32,7 +32,7 @@ describe("resolveWindow", () => {
     });
   });
 
-  it("with both ends forgets days", () => {
+  it("with both ends ignores days", () => {
     expect(resolveWindow({ days: 3650, after_time: 10, before_time: 11 }, HEAD)).to.deep.equal({
       afterTime: 10,
       beforeTime: 11,
@@ -47,7 +47,7 @@ describe("resolveWindow", () => {
     expect(() => checkWindow({ after_time: 12 })).to.not.throw();
   });
 
-  it("never gives a window that ends before it starts", () => {
+  it("never returns a window that ends before it starts", () => {
     const time = fc.option(fc.integer({ min: 0, max: 253_402_300_799 }), { nil: undefined });
     fc.assert(
       fc.property(time, time, fc.integer({ min: 1, max: 3650 }), (after_time, before_time, days) => {

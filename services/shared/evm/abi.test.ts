@@ -102,7 +102,7 @@ describe("decodeText", () => {
     expect(decodeText(asBytes32("A".repeat(32)))).to.equal("A".repeat(32));
   });
 
-  it("gives any printable text of up to 64 characters back", () =>
+  it("returns any printable text of up to 64 characters", () =>
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 64 }), (text) => {
         expect(decodeText(asString(text))).to.equal(text.trim() === "" ? null : text.trim());
@@ -114,7 +114,7 @@ describe("decodeText", () => {
     expect(decodeText(asString("x".repeat(5000)))).to.equal("x".repeat(64));
   });
 
-  it("gives null for garbage", () => {
+  it("returns null for garbage", () => {
     for (const garbage of [
       "0x",
       "0x12",

@@ -86,11 +86,11 @@ describe("rpc", () => {
     return failure as ServiceError;
   };
 
-  it("carries prices with and without a value, in the order asked", async () => {
-    const asked: PricesRequest[] = [];
+  it("carries prices with and without a value, in the requested order", async () => {
+    const requests: PricesRequest[] = [];
     const prices: PriceSource = {
       async getPrices(request) {
-        asked.push(request);
+        requests.push(request);
         const [anchor, priced, unpriced] = request.tokens as [string, string, string];
         return {
           block: request.block ?? 99,
@@ -119,7 +119,7 @@ describe("rpc", () => {
       ],
     });
     await client.getPrices({ chainId: 1, tokens, block: 0 });
-    expect(asked).to.deep.equal([
+    expect(requests).to.deep.equal([
       { chainId: 8453, tokens },
       { chainId: 1, tokens, block: 0 },
     ]);
@@ -188,7 +188,7 @@ describe("rpc", () => {
     expect(status.chains).to.have.length(600);
   });
 
-  it("ends calls at their deadline or by their signal, and tells the server", async () => {
+  it("ends calls at their deadline or by their signal, and cancels them on the server", async () => {
     let cancelled = 0;
     const slow = (_?: unknown, options?: { signal?: AbortSignal }) =>
       new Promise<never>((_resolve, reject) => {
@@ -214,7 +214,7 @@ describe("rpc", () => {
     while (cancelled < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
-  it("says unavailable while the peer is down and finds it when it is back", async () => {
+  it("fails as unavailable while the peer is down and finds it when it is back", async () => {
     const first = await start();
     const client = keep(createStatusClient(first.address));
     expect((await client.getStatus()).mode).to.equal("serving");
@@ -234,7 +234,7 @@ describe("rpc", () => {
     expect(mode).to.equal("serving");
   });
 
-  it("passes over replicas that are down", async () => {
+  it("skips replicas that are down", async () => {
     const gone = await start();
     await gone.stop({ timeoutMs: 100 });
     const { address } = await start();
@@ -262,7 +262,7 @@ describe("rpc", () => {
       expect(await client.check()).to.equal("not_serving");
     });
 
-    it("counts a failing question as not serving, and an absent server as unreachable", async () => {
+    it("counts a failing check as not serving, and an absent server as unreachable", async () => {
       const { address, stop } = await start({ health: () => Promise.reject(new Error("down")) });
       const client = keep(createHealthClient(address));
       expect(await client.check()).to.equal("not_serving");
@@ -270,7 +270,7 @@ describe("rpc", () => {
       expect(await client.check()).to.equal("unreachable");
     });
 
-    it("tells watchers the state at once, each change, and the drain, and ends", async () => {
+    it("sends watchers the state at once, each change and the drain, and ends", async () => {
       let healthy = false;
       const server = await start({ health: async () => healthy });
       const raw = new Client(server.address, credentials.createInsecure());
@@ -281,9 +281,9 @@ describe("rpc", () => {
           service,
         }) as ClientReadableStream<HealthResponseMessage>;
       };
-      const stranger = watch("nobody");
-      const told: string[] = [];
-      stranger.on("data", (message) => told.push(message.status)).on("error", () => {});
+      const missing = watch("missing");
+      const statuses: string[] = [];
+      missing.on("data", (message) => statuses.push(message.status)).on("error", () => {});
       const seen: string[] = [];
       for await (const { status } of watch("")) {
         seen.push(status);
@@ -291,7 +291,7 @@ describe("rpc", () => {
         if (seen.length === 2) void server.stop({ timeoutMs: 1_000 });
       }
       expect(seen).to.deep.equal(["NOT_SERVING", "SERVING", "NOT_SERVING"]);
-      expect(told).to.deep.equal(["SERVICE_UNKNOWN"]);
+      expect(statuses).to.deep.equal(["SERVICE_UNKNOWN"]);
       raw.close();
     });
 

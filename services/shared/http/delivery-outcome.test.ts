@@ -32,7 +32,7 @@ describe("delivery outcome", () => {
     answered.length = 0;
   });
 
-  /** A server of answers of so many bytes; `/n` is the place of the request. */
+  /** A server with responses of so many bytes, or of so many for each request in turn. */
   const serve = async (bytes: number | readonly number[], resetWindowMs = 5_000) => {
     server = createServer((req: IncomingMessage, res: ServerResponse) => {
       const outcomes: DeliveryOutcome[] = [];
@@ -52,23 +52,23 @@ describe("delivery outcome", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return (server.address() as AddressInfo).port;
   };
-  const ask = (more = "") => `GET / HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+  const requestText = (more = "") => `GET / HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
   const outcomesOf = (place = 0) => (answered[place]?.outcomes ?? []).map(({ kind }) => kind);
   const until = async (condition: () => boolean) => {
     while (!condition()) await sleep(5);
   };
-  /** Connects, asks, and takes exactly so many bytes off the kernel. */
-  const take = async (port: number, bytes: number, request = ask()) => {
+  /** Connects, sends the request, and takes exactly so many bytes from the kernel. */
+  const take = async (port: number, bytes: number, request = requestText()) => {
     let taken = 0;
     count = bytes;
     await new Promise<void>((resolve) => {
-      const room = Buffer.alloc(64 * KB);
+      const buffer = Buffer.alloc(64 * KB);
       client = connect({
         port,
         host: "127.0.0.1",
         allowHalfOpen: true,
         onread: {
-          buffer: () => room.subarray(0, Math.max(1, Math.min(room.length, count - taken))),
+          buffer: () => buffer.subarray(0, Math.max(1, Math.min(buffer.length, count - taken))),
           callback(some) {
             taken += some;
             if (taken < count) return true;
@@ -94,7 +94,7 @@ describe("delivery outcome", () => {
         const port = await serve(size);
         const length = (await measureHead(port, more)) + size;
         answered.length = 0;
-        await take(port, length, ask(more));
+        await take(port, length, requestText(more));
         await until(() => outcomesOf().length > 0);
         client.end();
         await sleep(50);
@@ -109,7 +109,7 @@ describe("delivery outcome", () => {
     it(`is aborted when a connection is reset in the middle of ${size} bytes`, async () => {
       const port = await serve(size);
       await take(port, size >> 1);
-      // What lies in the kernel of a client that does not read looks delivered until it resets.
+      // Bytes in the kernel of a client that does not read look delivered until it resets.
       if (size < 100 * KB) await until(() => outcomesOf().at(-1) === "delivered");
       else await sleep(50);
       client.resetAndDestroy();
@@ -121,7 +121,7 @@ describe("delivery outcome", () => {
     });
   }
 
-  it("is aborted when a client closes with something unread, and at once when it is looked for", async () => {
+  it("is aborted when a client closes with something unread, and at once when it is checked", async () => {
     const port = await serve(20 * KB);
     await take(port, 4 * KB);
     await until(() => outcomesOf().length > 0);
@@ -159,7 +159,7 @@ describe("delivery outcome", () => {
     client.resetAndDestroy();
     await until(() => outcomesOf(1).length > 0);
     expect(outcomesOf(1)).to.deep.equal(["aborted"]);
-    // All of it lies in the client's kernel, and is not read to the end.
+    // All of it is in the client's kernel, and is not read to the end.
     await take(port, 32 * KB);
     client.end();
     await sleep(100);
@@ -170,10 +170,10 @@ describe("delivery outcome", () => {
     await until(() => outcomesOf(2).at(-1) === "aborted");
   });
 
-  it("tells the answers of one connection apart", async () => {
+  it("distinguishes the responses of one connection", async () => {
     const port = await serve([10 * KB, LARGE, 10 * KB]);
     // Both at once: the second answer is cut, and the first one may not have been read.
-    await take(port, 100 * KB, ask() + ask());
+    await take(port, 100 * KB, requestText() + requestText());
     // Deno does not say how much of a write the kernel has taken: there the first one waits for the second.
     if (!isDeno) {
       await until(() => outcomesOf(0).length > 0);
@@ -184,18 +184,18 @@ describe("delivery outcome", () => {
     expect(outcomesOf(1)).to.deep.equal(["aborted"]);
   });
 
-  it("stays delivered once the client has asked again on the connection, which breaks later", async () => {
+  it("stays delivered once the client has sent another request on the connection, which breaks later", async () => {
     const port = await serve([10 * KB, LARGE]);
     await take(port, 64);
     await until(() => outcomesOf(0).length > 0);
-    client.write(ask());
+    client.write(requestText());
     await until(() => answered.length === 2);
     client.resetAndDestroy();
     await until(() => outcomesOf(1).length > 0);
     expect([...outcomesOf(0), ...outcomesOf(1)]).to.deep.equal(["delivered", "aborted"]);
   });
 
-  it("stays delivered where a reset comes after the time of doubt", async () => {
+  it("stays delivered where a reset comes after the window", async () => {
     const port = await serve(10 * KB, 50);
     await take(port, 5 * KB);
     await until(() => outcomesOf().length > 0);
@@ -205,7 +205,7 @@ describe("delivery outcome", () => {
     expect(outcomesOf()).to.deep.equal(["delivered"]);
   });
 
-  it("goes by the socket alone where the system shows no queue", async () => {
+  it("uses the socket alone where the system shows no queue", async () => {
     server = createServer((req, res) => {
       const outcomes: DeliveryOutcome[] = [];
       const openQueue = () => ({ read: async () => "unknown" as const, isListed: false });
@@ -232,7 +232,7 @@ describe("delivery outcome", () => {
     const verdict = isListed
       ? "aborted where the system shows the others of its listener"
       : "delivered where it shows none";
-    it(`that its table lacks before the first look is ${verdict}`, async () => {
+    it(`of a connection that its table lacks before the first look is ${verdict}`, async () => {
       server = createServer((req, res) => {
         const outcomes: DeliveryOutcome[] = [];
         const openQueue = () => ({ read: async () => "gone" as const, isListed });
@@ -253,10 +253,10 @@ describe("delivery outcome", () => {
   /** Bytes of the head of an answer. */
   const measureHead = async (port: number, more = "") => {
     const text = await new Promise<string>((resolve) => {
-      const asking = connect(port, "127.0.0.1", () => asking.write(ask(more)));
-      asking.on("error", () => {});
-      asking.once("data", (chunk) => {
-        asking.destroy();
+      const probe = connect(port, "127.0.0.1", () => probe.write(requestText(more)));
+      probe.on("error", () => {});
+      probe.once("data", (chunk) => {
+        probe.destroy();
         resolve(chunk.toString("latin1"));
       });
     });

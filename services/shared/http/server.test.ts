@@ -74,7 +74,7 @@ describe("host/http-server", () => {
     }
   });
 
-  it("refuses a body and a version that it does not speak, and closes the connection", async () => {
+  it("refuses a body and an unsupported version, and closes the connection", async () => {
     app = await startTestApp();
     const cases: [string, number][] = [
       ["GET /test/things HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx", 400],

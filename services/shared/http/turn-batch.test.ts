@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import { TurnBatch } from "./turn-batch.ts";
 
 describe("http/turn-batch", () => {
-  it("does the work of a turn at its end, in order, and what is added by that in the next", async () => {
+  it("runs the work of a turn at its end, in order, and work added by it in the next", async () => {
     const done: string[] = [];
     const turn = new TurnBatch<string>((item) => {
       done.push(item);

@@ -42,7 +42,7 @@ describe("readConsistently", () => {
     expect(error).to.be.instanceOf(ServiceError).and.have.property("code", "unavailable");
   });
 
-  it("returns undefined without data, also where it goes meanwhile", async () => {
+  it("returns undefined without data, also where it is deleted meanwhile", async () => {
     expect(await readConsistently(queryOf([undefined]))).to.equal(undefined);
     expect(await readConsistently(queryOf(["a", undefined]))).to.equal(undefined);
   });

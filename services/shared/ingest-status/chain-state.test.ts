@@ -13,7 +13,7 @@ const judge = (
 };
 
 describe("deriveChainReading", () => {
-  it("serves what is stored, whether or not an ingest ever said something", () => {
+  it("serves what is stored, whether or not an ingest ever reported", () => {
     expect(judge(undefined, { hasData: true }).state).to.equal("serving");
     expect(judge({ state: "backfilling", share: 0.5 }, { hasData: true })).to.include({
       state: "serving",
@@ -30,7 +30,7 @@ describe("deriveChainReading", () => {
     expect(judge({ state: "starting", share: null })).to.include({ state: "first_read", share: null });
   });
 
-  it("has no source where nobody ever reported, or the ingest says so", () => {
+  it("has no source where no ingest ever reported, or one reports it", () => {
     const why = "No source is configured for chain 1 (EVM_RPC_1).";
     expect(judge(undefined, { chainId: 1 })).to.include({ state: "no_source", why });
     expect(judge({ state: "no_source" }, { chainId: 1 })).to.include({ state: "no_source", why });
@@ -41,13 +41,13 @@ describe("deriveChainReading", () => {
     expect(judge(undefined, { isExpected: true }).state).to.equal("first_read");
   });
 
-  it("fails with why, with and without data", () => {
+  it("fails with the reason, with and without data", () => {
     const row = { state: "failing", why: "No RPC endpoint can be used: a.test", sinceMs: 1_700_000_000_999 };
     for (const hasData of [true, false])
       expect(judge(row, { hasData })).to.include({ state: "failing", why: row.why, since: 1_700_000_000 });
   });
 
-  it("does not believe the last words of an ingest that is gone", () => {
+  it("ignores the last report of an ingest that is gone", () => {
     const row = { state: "following", updatedAtMs: Date.UTC(2026, 10, 23, 5, 0, 7) };
     expect(judge(row, { hasData: true, isStale: true })).to.include({
       state: "failing",

@@ -140,13 +140,13 @@ describe("ProgressModel", () => {
     expect(model.view(SECOND).etaSeconds, "one step has no pace").to.equal(undefined);
     model.apply({ stage: "discovery", scan: "a", from: 0, at: 199, to: 999, events: 0 }, 2 * SECOND);
     expect(model.view(2 * SECOND).etaSeconds).to.equal(8);
-    // The same work after a standstill takes longer, and at last nobody knows.
+    // The same work after a standstill takes longer, and at last no time is known.
     expect(model.view(30 * SECOND).etaSeconds).to.be.above(100);
     model.apply({ stage: "discovery", scan: "a", from: 0, at: 199, to: 999, events: 0 }, 90 * SECOND);
     expect(model.view(90 * SECOND).etaSeconds).to.equal(undefined);
   });
 
-  it("never falls within a run, lies in 0 to 1, and never promises less than nothing", () => {
+  it("never falls within a run, stays within 0 to 1, and never shows a negative time", () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant("scan" as const),

@@ -30,7 +30,7 @@ describe("IngestStatusWatcher", () => {
     return { watch, watched, write, clock, failures, close };
   };
 
-  it("knows nothing of a chain that nobody reported", async () => {
+  it("knows nothing of a chain that was never reported", async () => {
     const { watch, close } = await setUp();
     expect(watch.current(8453)).to.equal(undefined);
     await close();
@@ -48,7 +48,7 @@ describe("IngestStatusWatcher", () => {
     await close();
   });
 
-  it("goes by the clocks for the first look only: an ingest whose clock is an hour off is alive", async () => {
+  it("compares clocks at the first look only: an ingest whose clock is an hour off is alive", async () => {
     const { watch, write, clock, close } = await setUp({ updatedAtMs: WALL_MS - 3_600_000 });
     expect(watch.current(8453)?.isStale, "left behind by an earlier start, for all that is known").to.equal(
       true,
@@ -60,7 +60,7 @@ describe("IngestStatusWatcher", () => {
     await close();
   });
 
-  it("expects no further word of a chain without a source", async () => {
+  it("expects no further report of a chain without a source", async () => {
     const { watch, clock, close } = await setUp({ state: "no_source", updatedAtMs: WALL_MS - 9_999_999 });
     clock.ms += 9_999_999;
     expect(watch.current(8453)?.isStale).to.equal(false);

@@ -19,7 +19,7 @@ describe("EndpointMonitor", () => {
     const news = new EndpointMonitor(["a.test", "b.test"]);
     expect(news.describeOutage(0)).to.equal(undefined);
     news.onEvent(fault("a.test", "transient", "connect ECONNREFUSED"), 1_000);
-    expect(news.describeOutage(60_000), "nobody has asked b.test yet").to.equal(undefined);
+    expect(news.describeOutage(60_000), "b.test has had no request yet").to.equal(undefined);
     news.onEvent(fault("b.test", "rate", "slow down"), 3_000);
     expect(news.describeOutage(12_000)).to.equal(undefined);
     expect(news.describeOutage(13_000)).to.deep.equal({
@@ -45,14 +45,14 @@ describe("EndpointMonitor", () => {
     expect(news.describeOutage(7)?.sinceMs).to.equal(7);
   });
 
-  it("takes an answer that refuses the question for an answer", () => {
+  it("counts a refused call as an answer", () => {
     const news = new EndpointMonitor(["a.test"]);
     news.onEvent(fault("a.test", "transient"), 0);
     news.onEvent(fault("a.test", "reverted"), 5_000);
     expect(news.describeOutage(60_000)).to.equal(undefined);
   });
 
-  it("tells refusals and limits when they change, and at most every 30 seconds", () => {
+  it("reports refusals and limits when they change, and at most every 30 seconds", () => {
     const news = new EndpointMonitor(["rpc.example.org"]);
     news.onEvent(request("rpc.example.org", true, 9_000), 0);
     expect(news.takeReport(0)).to.equal(undefined);

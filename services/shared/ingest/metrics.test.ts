@@ -76,15 +76,15 @@ describe("an ingest's metrics", () => {
     await (await serveMetrics(metrics, { host: "127.0.0.1", port: 0 }))();
     const port = await findFreePort();
     const stop = await serveMetrics(metrics, { host: "127.0.0.1", port });
-    const ask = (path: string, method = "GET") => fetch(`http://127.0.0.1:${port}${path}`, { method });
-    const answer = await ask("/metrics");
+    const request = (path: string, method = "GET") => fetch(`http://127.0.0.1:${port}${path}`, { method });
+    const answer = await request("/metrics");
     expect(answer.headers.get("content-type")).to.equal(metrics.contentType);
     expect(await answer.text())
       .to.contain("process_cpu_seconds_total")
       .and.contain('service="some-ingest"');
-    expect(await (await ask("/livez")).text()).to.equal('{"status":"ok"}');
-    expect((await ask("/")).status).to.equal(404);
-    expect((await ask("/metrics", "POST")).status).to.equal(404);
+    expect(await (await request("/livez")).text()).to.equal('{"status":"ok"}');
+    expect((await request("/")).status).to.equal(404);
+    expect((await request("/metrics", "POST")).status).to.equal(404);
     const taken = await serveMetrics(metrics, { host: "127.0.0.1", port }).catch((error: Error) => error);
     expect(String(taken)).to.match(PORT_IN_USE);
     await stop();

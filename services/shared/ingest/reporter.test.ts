@@ -79,7 +79,7 @@ describe("IngestReporter", () => {
     await store.close();
   });
 
-  it("publishes row, line and metrics of one truth while the work runs", async () => {
+  it("publishes row, line and metrics of one state while the work runs", async () => {
     const { reporter, store, stored, lines, shown } = await setUp();
     await reporter.publishDuring(LEAD, async () => {
       await until(async () => (await stored())?.state === "starting");
@@ -117,7 +117,7 @@ describe("IngestReporter", () => {
     await store.close();
   }).timeout(10_000);
 
-  it("does not take the work along when reporting itself breaks", async () => {
+  it("does not stop the work when reporting fails", async () => {
     const { reporter, given, store, lines } = await setUp();
     given.write = () => {
       throw new TypeError("the store is closed");
@@ -138,7 +138,7 @@ describe("IngestReporter", () => {
     await store.close();
   });
 
-  it("writes nothing over the row of another process that leads by now, and complains to nobody", async () => {
+  it("writes nothing over the row of another process that leads by now, and logs nothing", async () => {
     const { reporter, store, lines, stored } = await setUp();
     const other = statusRow({ state: "following", block: 77 });
     await store.write([put(ingestStatus, [other])]);

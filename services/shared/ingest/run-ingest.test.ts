@@ -36,7 +36,7 @@ describe("runAsLeader", () => {
     expect(tokens).to.deep.equal([1, 3]);
   });
 
-  it("throws what the work throws, and gives the lease up", async () => {
+  it("throws what the work throws, and releases the lease", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const { signal } = new AbortController();
     const error = await runAsLeader({ store, name: "chain", ttlMs: 60_000, log, signal }, () =>

@@ -27,7 +27,7 @@ describe("logging/line-writer", () => {
     return bytes.toString("utf8", 0, readSync(reader, bytes));
   };
 
-  it("writes the lines of a turn together, at its end or when it is told to", async () => {
+  it("writes the lines of a turn together, at its end or when flushed", async () => {
     const batch = new LineWriter(writer);
     batch.write("a\n");
     batch.write("é\n");
@@ -62,15 +62,15 @@ describe("logging/line-writer", () => {
     closeSync(reader);
   });
 
-  it("loses lines that nobody is there to read, and nothing else", () => {
+  it("loses lines without a reader, and nothing else", () => {
     closeSync(reader);
     const batch = new LineWriter(writer);
-    for (let line = 0; line < 2_000; line += 1) batch.write("nobody\n");
+    for (let line = 0; line < 2_000; line += 1) batch.write("unread\n");
     batch.flushSync();
     reader = openSync(join(folder, "pipe"), constants.O_RDONLY | constants.O_NONBLOCK);
-    batch.write("somebody\n");
+    batch.write("received\n");
     batch.flushSync();
-    expect(readAll()).to.equal("somebody\n");
+    expect(readAll()).to.equal("received\n");
     closeSync(reader);
   });
 });

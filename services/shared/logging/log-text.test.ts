@@ -18,7 +18,7 @@ describe("logging/log-text", () => {
     expect(formatLogLine("a panic of the runtime\n")).to.equal("a panic of the runtime\n");
   });
 
-  it("tells each cause once", () => {
+  it("writes each cause once", () => {
     const inner = new Error("EADDRINUSE");
     expect(describeError(new Error("Cannot listen: EADDRINUSE", { cause: inner }))).to.equal(
       "Cannot listen: EADDRINUSE",

@@ -29,13 +29,13 @@ describe("logging/log", () => {
     const url = "https://user:pw@rpc.example:8545/v2/SECRETPATH?key=SECRETQUERY";
     const error = new Error(`fetch ${url} failed`, { cause: new Error(`again ${url}`) });
     const lines = logged((log) => {
-      log.info(`asked ${url}`);
-      log.info({ url, deep: { list: [url] } }, "asked");
+      log.info(`request ${url}`);
+      log.info({ url, deep: { list: [url] } }, "request");
       log.error({ err: error }, "failed");
     });
     const all = JSON.stringify(lines);
     expect(all).not.to.contain("SECRET").and.not.to.contain("user").and.not.to.contain("pw@");
-    expect(lines[0]?.msg).to.equal("asked https://rpc.example:8545");
+    expect(lines[0]?.msg).to.equal("request https://rpc.example:8545");
     expect(lines[1]?.deep).to.deep.equal({ list: ["https://rpc.example:8545"] });
   });
 

@@ -16,7 +16,7 @@ describe("endpoints before a start", () => {
   });
   afterEach(() => endpoints.close());
 
-  it("names host and reason of each endpoint that is no use, and never its key", async () => {
+  it("names host and reason of each unusable endpoint, and never its key", async () => {
     const [good, other, solana, refusing, silent] = await Promise.all([
       endpoint({ result: "0x2105" }),
       endpoint({ result: "0x1" }),

@@ -16,9 +16,9 @@ describe("service/examples", () => {
     patienceMs?: number;
   }) => {
     const known = new Set([address("b"), address("c")]);
-    const asked: string[] = [];
+    const requested: string[] = [];
     const answerItem: Handler<typeof itemEndpoint> = async (params) => {
-      asked.push(params.pool_address);
+      requested.push(params.pool_address);
       if (!known.has(params.pool_address)) throw notFoundError(itemEndpoint, params as never);
       return { rows: [["a", 1]] };
     };
@@ -27,7 +27,7 @@ describe("service/examples", () => {
       endpoints: [listEndpoint, itemEndpoint],
       handlers: Object.fromEntries([
         handle(listEndpoint, async () => {
-          asked.push("list");
+          requested.push("list");
           return { rows: [] };
         }),
         handle(itemEndpoint, options.item ?? answerItem),
@@ -37,12 +37,12 @@ describe("service/examples", () => {
       log: collectingLog([]),
       now: () => clock.ms,
     });
-    return { finder, known, asked, clock };
+    return { finder, known, requested, clock };
   };
   const scenesOf = (...addresses: string[]) => addresses.map((pool_address) => ({ pool_address }));
 
   it("takes the first scene that answers, by the names of an endpoint's parameters", async () => {
-    const { finder, asked } = setUp({
+    const { finder, requested } = setUp({
       findExampleCandidates: async () => [
         { pool_address: "not an address", chain_id: "8453" },
         { pool_address: address("a"), chain_id: "8453" },
@@ -51,11 +51,11 @@ describe("service/examples", () => {
       ],
     });
     expect(await finder.find()).to.deep.equal({
-      // What takes nothing that rows must fit is not asked.
+      // An endpoint without parameters that rows must fit is not called.
       "/test/things": { chain_id: "8453", limit: "10", offset: "0" },
       "/test/thing": { chain_id: "1", pool_address: address("b") },
     });
-    expect(asked).to.deep.equal([address("a"), address("b"), address("b")]);
+    expect(requested).to.deep.equal([address("a"), address("b"), address("b")]);
   });
 
   it("shows no example of a parameter that the scene has none for", async () => {
@@ -81,7 +81,7 @@ describe("service/examples", () => {
     expect(await failing.finder.find()).to.deep.equal({});
   });
 
-  it("looks once for all who ask, not at once again, and keeps what it has found for ten minutes", async () => {
+  it("searches once for concurrent requests, not again at once, and keeps what it has found for ten minutes", async () => {
     let looks = 0;
     const { finder, known, clock } = setUp({
       findExampleCandidates: async ({ path }) => {
@@ -105,7 +105,7 @@ describe("service/examples", () => {
     expect(looks).to.equal(3);
   });
 
-  it("is held up for a bounded time by an endpoint that never answers", async () => {
+  it("waits a bounded time for an endpoint that never answers", async () => {
     const { finder } = setUp({
       findExampleCandidates: async () => scenesOf(address("b")),
       item: () => new Promise(() => {}),
@@ -115,11 +115,11 @@ describe("service/examples", () => {
   });
 
   it("tries a bounded number of scenes", async () => {
-    const { finder, asked } = setUp({
+    const { finder, requested } = setUp({
       findExampleCandidates: async () => Array.from({ length: 500 }, () => ({ pool_address: address("e") })),
     });
     await finder.find();
-    expect(asked).to.have.length(20);
+    expect(requested).to.have.length(20);
   });
 
   it("is served where gateways look for it, and nowhere without a finder", async () => {

@@ -63,7 +63,7 @@ describe("HeadWatcher", () => {
     expect(heads.current(1), "a chain it does not watch").to.equal(undefined);
   });
 
-  it("reads nothing for those who ask it", async () => {
+  it("returns heads without reading the store", async () => {
     moveTo(200);
     const reads: number[] = [];
     const read = async (chainId: number) => {

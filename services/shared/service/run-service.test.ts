@@ -59,12 +59,13 @@ describe("service/run-service", () => {
     const prices = { getPrices: async () => ({ block: 5, blockTime: 6, prices: [] }) };
     const { service: rich } = await run({ prices });
     const { service: poor } = await run();
-    const ask = (address: string) => keep(createPricesClient(address)).getPrices({ chainId: 1, tokens: [] });
-    expect(await ask(rich.grpcAddress)).to.include({ block: 5 });
-    expect((await ask(poor.grpcAddress).catch((error) => error)).code).to.equal("unavailable");
+    const pricesFrom = (address: string) =>
+      keep(createPricesClient(address)).getPrices({ chainId: 1, tokens: [] });
+    expect(await pricesFrom(rich.grpcAddress)).to.include({ block: 5 });
+    expect((await pricesFrom(poor.grpcAddress).catch((error) => error)).code).to.equal("unavailable");
   });
 
-  it("is ready by its mode: not while starting, not when it cannot tell", async () => {
+  it("is ready by its mode: not while starting, not when its status fails", async () => {
     let answer: () => Promise<OwnStatus> = async () => SERVING;
     const { service } = await run({ status: () => answer() });
     const health = keep(createHealthClient(service.grpcAddress));

@@ -10,15 +10,15 @@ describe("service/service-app over tables that were never indexed", () => {
   let app: TestApp | undefined;
   afterEach(() => app?.close());
 
-  it("asks why a table has no data only where an answer rests on no block", async () => {
-    const asked: boolean[] = [];
+  it("checks why a table has no data only where an answer has no block", async () => {
+    const checked: boolean[] = [];
     let hasVersion = false;
     app = await startTestApp({
       handlers: {
         "/test/things": async () => (hasVersion ? { rows: [], version: VERSION } : { rows: [] }),
       },
       async missingDataError(_endpoint, { isAbsent }) {
-        asked.push(isAbsent);
+        checked.push(isAbsent);
         const options = { retryAfterSeconds: 42, isExpected: true };
         return new ServiceError("unavailable", "The things are being read for the first time.", options);
       },
@@ -29,10 +29,10 @@ describe("service/service-app over tables that were never indexed", () => {
       expect([answer.status, answer.headers.get("retry-after")], path).to.deep.equal([503, "42"]);
       expect((await bodyOf(answer)).message).to.contain("for the first time");
     }
-    expect(asked).to.deep.equal([false, true]);
+    expect(checked).to.deep.equal([false, true]);
     hasVersion = true;
     expect((await fetch(`${url}/test/things`)).status).to.equal(200);
-    expect(asked).to.have.length(2);
+    expect(checked).to.have.length(2);
     await until(() => lines.length === 3);
     expect(lines.map(({ level }) => level)).to.deep.equal(["info", "info", "info"]);
   });

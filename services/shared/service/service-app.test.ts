@@ -145,7 +145,7 @@ describe("service/service-app", () => {
     for (const session of fresh) expect(session).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it("tells the state of the data in headers and a weak tag of it", async () => {
+  it("sends the state of the data in headers and a weak tag of it", async () => {
     let version = VERSION;
     const { url } = await start({
       handlers: table(handle(listEndpoint, async () => ({ rows: [["a", 1]], version }))),
@@ -211,11 +211,11 @@ describe("service/service-app", () => {
       dataVersion: () => known,
     });
     const first = await fetch(`${url}/test/things`);
-    const ask = (wanted: string, method = "GET", query = "") =>
+    const requestWith = (wanted: string, method = "GET", query = "") =>
       fetch(`${url}/test/things${query}`, { method, headers: { "If-None-Match": wanted } });
     const tag = first.headers.get("etag") ?? "";
     for (const method of ["GET", "HEAD"]) {
-      const again = await ask(tag, method);
+      const again = await requestWith(tag, method);
       expect([again.status, await again.text()]).to.deep.equal([304, ""]);
       for (const name of ["etag", "cache-control", "x-data-block", "x-data-as-of", "x-data-from-block"]) {
         expect(again.headers.get(name), `${method} ${name}`)
@@ -224,12 +224,12 @@ describe("service/service-app", () => {
       }
     }
     expect(runs).to.equal(1);
-    expect((await ask(tag, "GET", "?limit=7")).status, "another query").to.equal(200);
+    expect((await requestWith(tag, "GET", "?limit=7")).status, "another query").to.equal(200);
     known = { ...VERSION, blockHash: "0xbb" };
-    // The handler has the last word: what was known beforehand may be behind it.
-    expect((await ask(tag)).status).to.equal(304);
+    // The handler decides: what was known beforehand may be behind it.
+    expect((await requestWith(tag)).status).to.equal(304);
     known = undefined;
-    expect((await ask(tag)).status).to.equal(304);
+    expect((await requestWith(tag)).status).to.equal(304);
     expect(runs).to.equal(4);
   });
 
@@ -252,13 +252,13 @@ describe("service/service-app", () => {
     expect((await fetch(`${url}/test/things`)).headers.get("etag")).not.to.equal(tag);
   });
 
-  it("lets the handler say whether there is any answer at all", async () => {
+  it("lets the handler decide whether there is any answer at all", async () => {
     const { url } = await start({ dataVersion: () => VERSION });
     const item = await fetch(`${url}/test/thing?pool_address=${POOL}`, { headers: { "If-None-Match": "*" } });
     expect(item.status).to.equal(404);
   });
 
-  it("answers 408 when the deadline passes, aborts the signal and swallows what comes late", async () => {
+  it("answers 408 when the deadline passes, aborts the signal and ignores what comes late", async () => {
     let reason: unknown;
     const { url } = await start({
       deadlineMs: 20,
@@ -276,7 +276,10 @@ describe("service/service-app", () => {
     expect(await response.json()).to.include({ error: "request_timeout" });
     await until(() => reason !== undefined);
     expect(reason).to.be.instanceOf(ServiceError);
-    expect((await fetch(`${url}/test/thing?pool_address=${POOL}`)).status, "deaf handler").to.equal(408);
+    expect(
+      (await fetch(`${url}/test/thing?pool_address=${POOL}`)).status,
+      "a handler that ignores the signal",
+    ).to.equal(408);
   });
 
   it("aborts the signal when the client goes away, and logs 499", async () => {
@@ -328,7 +331,7 @@ describe("service/service-app", () => {
     expect(JSON.stringify(lines)).not.to.contain("u:hunter2");
   });
 
-  it("sends Retry-After with a 503, and logs its cause but does not tell it", async () => {
+  it("sends Retry-After with a 503, and logs its cause but does not send it", async () => {
     const { url, lines } = await start({
       handlers: table(
         handle(listEndpoint, async ({ limit }) => {
@@ -387,7 +390,7 @@ describe("service/service-app", () => {
       .and.not.contain("made-up");
   });
 
-  it("refuses a handler for a path nobody declared", async () => {
+  it("refuses a handler for an undeclared path", async () => {
     const handlers = { "/test/typo": async () => ({ rows: [] }) };
     const failure = await startTestApp({ handlers }).catch((error) => error);
     expect(failure).to.be.instanceOf(Error).with.property("message").that.contains("/test/typo");

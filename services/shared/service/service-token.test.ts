@@ -46,7 +46,7 @@ describe("service/service-token", () => {
     running.push(service);
     return { service, lines, port: new URL(service.httpUrl).port };
   }
-  const ask = (url: string, authorization?: string) =>
+  const request = (url: string, authorization?: string) =>
     fetch(url, { headers: authorization === undefined ? {} : { authorization } });
 
   it("reads a list, refuses short or odd tokens without showing them, and hides each token of the list", () => {
@@ -77,21 +77,21 @@ describe("service/service-token", () => {
     const { httpUrl } = service;
     for (const path of ["/test/things", "/metrics", "/no/such", "/livez/", "/LIVEZ", "/internal/examples"]) {
       for (const sent of [undefined, `Bearer ${STRANGE}`]) {
-        const answer = await ask(httpUrl + path, sent);
+        const answer = await request(httpUrl + path, sent);
         expect(answer.status, path).to.equal(401);
         expect(answer.headers.get("www-authenticate")).to.equal("Bearer");
         const body = await bodyOf(answer);
         expect(body).to.have.keys("error", "message", "session").and.include({ error: "unauthorized" });
       }
     }
-    const live = await ask(`${httpUrl}/livez`);
+    const live = await request(`${httpUrl}/livez`);
     expect([live.status, live.headers.get("www-authenticate")]).to.deep.equal([200, "Bearer"]);
-    const ready = await ask(`${httpUrl}/readyz`);
+    const ready = await request(`${httpUrl}/readyz`);
     expect([ready.status, await bodyOf(ready)]).to.deep.equal([200, { status: "ready" }]);
     for (const token of [OLD, NEW]) {
-      const table = await ask(`${httpUrl}/test/things`, `Bearer ${token}`);
+      const table = await request(`${httpUrl}/test/things`, `Bearer ${token}`);
       expect(table.status).to.equal(200);
-      const open = await ask(`${httpUrl}/readyz`, `Bearer ${token}`);
+      const open = await request(`${httpUrl}/readyz`, `Bearer ${token}`);
       expect(open.headers.get("www-authenticate")).to.equal(null);
       expect(await bodyOf(open)).to.include({ mode: "serving" });
     }
@@ -99,7 +99,7 @@ describe("service/service-token", () => {
     for (const token of [OLD, NEW, STRANGE]) expect(said).not.to.contain(token);
   });
 
-  it("refuses gRPC calls without it in words that name the setting, and answers health checks", async () => {
+  it("refuses gRPC calls without it with a message that names the setting, and answers health checks", async () => {
     const { service } = await run({ serviceTokens: [NEW, OLD] });
     const at = service.grpcAddress;
     for (const serviceToken of [undefined, STRANGE]) {
@@ -125,7 +125,7 @@ describe("service/service-token", () => {
   it("warns once of ports that others can reach without a token, and not of any other", async () => {
     const warningsOf = async (config: Partial<ServiceOptions["config"]>) => {
       const { lines, service } = await run(config);
-      await ask(`${service.httpUrl.replace("0.0.0.0", "127.0.0.1")}/livez`);
+      await request(`${service.httpUrl.replace("0.0.0.0", "127.0.0.1")}/livez`);
       return lines.filter(({ level }) => level === "warn").map(({ msg }) => msg);
     };
     const [warning, ...more] = await warningsOf({ bindHost: "0.0.0.0" });

@@ -19,7 +19,7 @@ describe("settings/folder", () => {
     }
   });
 
-  it("says in one sentence that a file stands in the way", async () => {
+  it("reports in one sentence that a file is in the way", async () => {
     const root = await mkdtemp(join(tmpdir(), "folder-"));
     try {
       const file = join(root, "file");

@@ -10,7 +10,7 @@ function hidden(setting: string, text: string): string {
 }
 
 describe("settings/secrets", () => {
-  it("hides a plain secret wherever it stands, and leaves the words around it", () => {
+  it("hides a plain secret wherever it occurs, and leaves the words around it", () => {
     expect(hidden("the first-key", "key the first-key, again the first-key.")).to.equal(
       "key [secret], again [secret].",
     );
@@ -24,7 +24,7 @@ describe("settings/secrets", () => {
     expect(redactSecrets("chain is up")).to.equal("chain is up");
   });
 
-  it("hides passwords that nobody escaped", () => {
+  it("hides passwords that are not escaped", () => {
     const address = "mongodb://writer:sl/ash@at'quote@db.example,db2.example/tables?replicaSet=setofthree";
     expect(hidden(address, "Unescaped sl/ash@at'quote in it")).to.equal("Unescaped [secret] in it");
     expect(redactSecrets("db2.example of setofthree and tables")).to.equal(

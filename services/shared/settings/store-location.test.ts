@@ -20,12 +20,12 @@ describe("settings/store-location", () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  /** As a server leaves the mark that has ended: no process has that id. */
+  /** The marker of a server that has ended: no process has that id. */
   async function markOfTheLast(mark: object): Promise<void> {
     await writeFile(join(root, "store-in-use.json"), JSON.stringify({ pid: 2 ** 30, ...mark }));
   }
 
-  it("is DATA_DIR itself where nobody has left a mark, and says that npm start would look elsewhere", async () => {
+  it("is DATA_DIR itself where no server has left a marker, and says that npm start would look elsewhere", async () => {
     const { note, ...found } = locateStore(env);
     expect(found).to.deep.equal({ dataDir: root, mongodbUrl: undefined, running: undefined });
     expect(note).to.include("No server has run on").and.include("start that first");
@@ -53,7 +53,7 @@ describe("settings/store-location", () => {
     expect(locateStore(env)).to.include({ dataDir: root, note: undefined });
   });
 
-  it("is that of the last start, unless the command's own settings speak of real chains", async () => {
+  it("is that of the last start, unless the command's own settings name real chains", async () => {
     await markOfTheLast(LOCAL);
     expect(locateStore(env).dataDir).to.equal(join(root, "local"));
     expect(locateStore(env).note).to.include("the last npm start");
@@ -62,7 +62,7 @@ describe("settings/store-location", () => {
     expect(locateStore(env).dataDir).to.equal(root);
   });
 
-  it("is the local one of a version without marks that has only ever run there", async () => {
+  it("is the local one of a version without markers that has only ever run there", async () => {
     await mkdir(join(root, "local"));
     await writeFile(join(root, "local", "gateway.sqlite"), "");
     expect(locateStore(env).dataDir).to.equal(join(root, "local"));
@@ -78,7 +78,7 @@ describe("settings/store-location", () => {
     expect(locateStore({ ...env, MONGODB_URL })).to.include({ mongodbUrl: MONGODB_URL, note: undefined });
   });
 
-  it("takes a file that is not a mark for none", async () => {
+  it("treats a file that is not a marker as none", async () => {
     for (const text of ["", "[]", '{"pid":1,"folder":"../elsewhere"}']) {
       await writeFile(join(root, "store-in-use.json"), text);
       expect(locateStore(env).dataDir, text).to.equal(root);

@@ -10,7 +10,7 @@ const anyBigint = fc
   .map(([value, shift]) => value >> BigInt(shift));
 
 describe("bigint key", () => {
-  it("gives back every number within ±2^256", () => {
+  it("returns every number within ±2^256", () => {
     fc.assert(
       fc.property(anyBigint, (value) => {
         expect(decodeBigint(encodeBigint(value))).to.equal(value);
@@ -41,7 +41,7 @@ describe("bigint key", () => {
     expect(shuffledByText).to.deep.equal([...inRange].sort((a, b) => (a < b ? -1 : 1)));
   });
 
-  it("refuses what lies outside ±2^256", () => {
+  it("refuses what is outside ±2^256", () => {
     expect(encodeBigint(LIMIT)).to.be.a("string");
     expect(encodeBigint(-LIMIT)).to.be.a("string");
     expect(() => encodeBigint(LIMIT + 1n)).to.throw(RangeError, "above 2^256");

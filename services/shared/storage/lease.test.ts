@@ -108,7 +108,7 @@ describe("lease", () => {
     expect(await second.get(leases, { name: "ingest" })).to.include({ holder: "awake", token: awake.token });
   });
 
-  it("lets a holder that slept go on if nobody took the lease meanwhile", async () => {
+  it("lets a holder that slept go on if no other took the lease meanwhile", async () => {
     const lease = await acquire(first, "one");
     clockMs += 10 * ttlMs;
     expect(await lease.renew()).to.equal(true);
@@ -147,7 +147,7 @@ describe("lease", () => {
     expect(await waiting).to.equal(undefined);
   });
 
-  it("renews in the background, and tells when it no longer can", async () => {
+  it("renews in the background, and reports when it no longer can", async () => {
     const lease = await acquireLease(first, { name: "short", holder: "one", ttlMs: 200 });
     if (lease === undefined) throw new Error("the waiting was ended");
     const before = (await second.get(leases, { name: "short" }))?.expiresAtMs ?? Number.NaN;

@@ -107,7 +107,7 @@ describeWithProcesses("sqlite between processes", () => {
       const rows = await store.find(generations, { fields: ["generation"] });
       const [generation] = rows;
       expect(rows).to.deep.equal(Array.from({ length: GENERATION_ROWS }, () => generation));
-      // What was acknowledged is there; one write more may have been done without a word.
+      // What was acknowledged is there; one more write may have been done unreported.
       expect(generation?.generation).to.be.within(progress.last(), progress.last() + 1);
     }
   });

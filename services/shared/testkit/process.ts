@@ -127,7 +127,7 @@ export function logEntry(line: string, message: string): LogEntry | undefined {
   return entry.msg === message ? entry : undefined;
 }
 
-/** Takes every variable of our own environment away. */
+/** Removes every variable of this process's environment. */
 function withoutSettings(): Record<string, undefined> {
   return Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
 }

@@ -69,7 +69,7 @@ export function describeReading(suite: ReadingSuite): void {
         const chain = await shown();
         return chain.state === state && (chain.why ?? "").includes(why);
       });
-    /** Every table refuses; answers the message and the seconds of one. */
+    /** Every table refuses; returns the message and the seconds of one. */
     const refusal = async (): Promise<{ message: string; retryAfter: number }> => {
       let last = { message: "", retryAfter: 0 };
       for (const { path } of tables) {
@@ -135,7 +135,7 @@ export function describeReading(suite: ReadingSuite): void {
       expect(chain).not.to.have.any.keys("share", "why");
     });
 
-    it("does not believe an ingest that has been silent for half a minute", async () => {
+    it("ignores the reports of an ingest that has been silent for half a minute", async () => {
       const another = await mkdtemp(join(tmpdir(), `chaintables-silent-${suite.name}-`));
       const silent = await openStore({ service: suite.name, dataDir: another });
       await silent.declare([...suite.collections, ingestStatus]);
@@ -155,7 +155,7 @@ export function describeReading(suite: ReadingSuite): void {
       }
     });
 
-    it("hears from the real ingest why it fails, without the key of its endpoint", async () => {
+    it("shows why the real ingest fails, without the key of its endpoint", async () => {
       const another = await mkdtemp(join(tmpdir(), `chaintables-failing-${suite.name}-`));
       const written = await openStore({ service: suite.name, dataDir: another });
       await written.declare([ingestStatus]);

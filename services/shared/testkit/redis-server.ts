@@ -11,7 +11,7 @@ export interface RedisServer {
   readonly url: string;
   start(): Promise<void>;
   kill(): Promise<void>;
-  /** Stops it in its tracks, connections open: it neither answers nor refuses. */
+  /** Freezes it, connections open: it neither answers nor refuses. */
   freeze(): void;
   thaw(): void;
   /** Kills it and cleans up. */

@@ -16,12 +16,12 @@ describe("settings of traces", () => {
     return "";
   };
 
-  it("are none without a collector, whatever else is set", () => {
+  it("are undefined without a collector, whatever else is set", () => {
     expect(readTracingConfig({ OTEL_TRACES_SAMPLER: "always_on" }, "gateway")).to.equal(undefined);
     expect(readTracingConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: " " }, "gateway")).to.equal(undefined);
   });
 
-  it("are those of OpenTelemetry where nothing else is said", () => {
+  it("are those of OpenTelemetry where nothing else is set", () => {
     expect(readTracingConfig(ENDPOINT, "gateway")).to.deep.include({
       ...{ tracesUrl: "http://collector:4318/v1/traces", headers: {}, serviceName: "gateway" },
       ...{ resourceAttributes: {}, sampler: "parentbased_always_on", samplerArgument: 1 },

@@ -67,9 +67,9 @@ describeLong("traces", () => {
     await until(() => collector.spans.length >= count);
     return collector.spans;
   };
-  const accessLine = async ({ lines: told }: TestApp) => {
-    await until(() => told.some(({ msg }) => msg === "request"));
-    return told.find(({ msg }) => msg === "request");
+  const accessLine = async ({ lines: entries }: TestApp) => {
+    await until(() => entries.some(({ msg }) => msg === "request"));
+    return entries.find(({ msg }) => msg === "request");
   };
 
   it("are not made where no collector is named", async () => {
@@ -93,7 +93,7 @@ describeLong("traces", () => {
     await memory.declare([things]);
     const store = traceStore(memory, tracing);
     const handler = handle(listEndpoint, async () => {
-      // A line of a request, wherever it is written, tells its trace.
+      // A line of a request, wherever it is written, names its trace.
       collectingLog(lines).info("reading");
       await Promise.all([store.find(things, {}), store.get(things, { id: 1 })]);
       return { rows: [] };
@@ -139,7 +139,7 @@ describeLong("traces", () => {
     await memory.close();
   });
 
-  it("tell failures by a word of ours, and nothing of a path that is not ours", async () => {
+  it("name failures by our error codes, and nothing of a path that we do not serve", async () => {
     const { tracing } = await open();
     const handlers = Object.fromEntries([
       handle(listEndpoint, async () => Promise.reject(new Error("password=hunter2"))),
@@ -152,11 +152,11 @@ describeLong("traces", () => {
     const servers = () => collector.spans.filter(({ kind }) => kind === "server");
     await until(() => servers().length >= 3);
     await tracing.close();
-    const told = servers().map(({ name, isFailed, attributes, parentSpanId }) => ({
+    const reported = servers().map(({ name, isFailed, attributes, parentSpanId }) => ({
       ...{ name, isFailed, parentSpanId },
       ...{ status: attributes["http.response.status_code"], errorType: attributes["error.type"] },
     }));
-    expect(told).to.have.deep.members([
+    expect(reported).to.have.deep.members([
       { name: "GET /test/things", isFailed: true, parentSpanId: "", status: 500, errorType: "internal" },
       { name: "GET /test/thing", isFailed: false, parentSpanId: "", status: 404, errorType: "not_found" },
       { name: "GET", isFailed: false, parentSpanId: "", status: 404, errorType: "not_found" },
@@ -182,7 +182,7 @@ describeLong("traces", () => {
   it("of callers that are not trusted are recorded as we decide, whatever ids and flags they send", async () => {
     const nothing = await open({ trustsCallers: false, sampler: "parentbased_always_off" });
     const everything = await open({ trustsCallers: false, sampler: "parentbased_always_on" });
-    // Of each ratio this id is one that is taken.
+    // Every ratio takes this id.
     const headers = { traceparent: `00-${"0".repeat(31)}1-${THEIRS.span}-01` };
     const half = await open({ trustsCallers: false, sampler: "traceidratio", samplerArgument: 0.5 });
     const begin = (tracing: Tracing, traceparent = headers.traceparent) =>
@@ -192,7 +192,7 @@ describeLong("traces", () => {
     expect(begin(everything.tracing, parentOf("00")).spanContext().traceId).to.equal(THEIRS.trace);
     const taken = Array.from({ length: 400 }, () => begin(half.tracing)).filter((span) => span.isRecording());
     expect(taken.length).to.be.within(100, 300);
-    // What comes below follows the decision.
+    // Child spans follow the decision.
     const child = half.tracing.startSpan("step", {
       kind: SpanKind.INTERNAL,
       parent: { span: taken[0] as NonNullable<(typeof taken)[0]> },
@@ -214,7 +214,7 @@ describeLong("traces", () => {
     }
   });
 
-  it("go through gRPC: the client's span below who asks, the server's below the client's", async () => {
+  it("go through gRPC: the client's span below its caller's, the server's below the client's", async () => {
     const { tracing } = await open({ name: "lending" });
     const { tracing: theirs } = await open({ name: "evm-dex" });
     const answer: PricesResponse = { block: 7, blockTime: 8, prices: [] };
@@ -267,7 +267,7 @@ describeLong("traces", () => {
     expect(looks.every(({ isFailed }) => isFailed)).to.equal(true);
   });
 
-  it("are linked where one rests on another", async () => {
+  it("are linked where one depends on another", async () => {
     const { tracing } = await open();
     const first = withRootSpan(tracing, { name: "first" }, (span) => span?.spanContext());
     withRootSpan(tracing, { name: "second" }, () => {
@@ -296,7 +296,7 @@ describeLong("traces", () => {
   });
 
   for (const behave of ["refuse", "never", "gone"] as const) {
-    it(`a collector that is ${behave === "gone" ? behave : `there and answers "${behave}"`} disturbs nobody`, async () => {
+    it(`a collector that is ${behave === "gone" ? behave : `there and answers "${behave}"`} disturbs no request`, async () => {
       const { tracing, metrics } = await open();
       if (behave === "gone") await collector.stop();
       else collector.behave = behave;

@@ -46,9 +46,9 @@ describe("ProtocolRegistry", () => {
       ),
     ).to.deep.equal([]);
     const broken = () => {
-      throw new Error("a fault of ours");
+      throw new Error("a bug");
     };
     const registry = new ProtocolRegistry({ protocols: [deployed("a", { affectedEntities: broken })] });
-    expect(() => registry.affectedEntities(fakeLog(1), known)).to.throw("a fault of ours");
+    expect(() => registry.affectedEntities(fakeLog(1), known)).to.throw("a bug");
   });
 });

@@ -91,11 +91,11 @@ describe("readEntities", () => {
 
   it("reports its progress", async () => {
     const { deployed } = protocolOf(async (id) => ({ found: id === "a" ? ["b"] : [] }));
-    const told: number[][] = [];
+    const reports: number[][] = [];
     await readEntities([ref("a")], {
       ...options(deployed),
-      onDone: (done, total) => told.push([done, total]),
+      onDone: (done, total) => reports.push([done, total]),
     });
-    expect(told.at(-1)).to.deep.equal([2, 2]);
+    expect(reports.at(-1)).to.deep.equal([2, 2]);
   });
 });

@@ -19,7 +19,7 @@ describe("aave-v3: interest", () => {
     expect(linearInterest(1n, YEAR_S - 1)).to.equal(RAY);
   });
 
-  it("of the binomial kind is exact where its terms are all there are", () => {
+  it("of the binomial kind is exact where it has all terms", () => {
     expect(compoundInterest(ONE_A_SECOND, 1, "binomial")).to.equal(2n * RAY);
     expect(compoundInterest(ONE_A_SECOND, 2, "binomial")).to.equal(4n * RAY);
     expect(compoundInterest(ONE_A_SECOND, 3, "binomial")).to.equal(8n * RAY);

@@ -45,7 +45,7 @@ describe("aave-v3: rays", () => {
     );
   });
 
-  it("never gives back more than was put in, rounding down both ways", () => {
+  it("never returns more than was put in, rounding down both ways", () => {
     fc.assert(
       fc.property(amount, index, (a, b) => {
         expect(rayMul(rayDiv(a, b, "floor"), b, "floor") <= a).to.equal(true);

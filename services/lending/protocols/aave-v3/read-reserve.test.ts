@@ -13,7 +13,7 @@ const [POOL, ASSET, A_TOKEN, DEBT, STABLE, PROVIDER, ORACLE, OTHER] = [1, 2, 3, 
 ) as [Hex, Hex, Hex, Hex, Hex, Hex, Hex, Hex];
 const ZERO = address(0);
 const TIME = 1_800_000_000;
-/** Said so by the configuration of v3.1 to v3.3. */
+/** The flag in the configuration of v3.1 to v3.3. */
 const VIRTUAL = 1n << 252n;
 
 /** As it is declared from v3.1 on: a legacy struct of the layout that v3.0 had. */
@@ -175,7 +175,7 @@ describe("aave-v3: reserves of every version", () => {
     expect((await readFresh(paused)).liquidity).to.equal(500n);
   });
 
-  it("have a stable debt only where a token of theirs says so", async () => {
+  it("have a stable debt only where their token reports one", async () => {
     const stableDebtTokenAddress = STABLE;
     const silent = answersOf(6n, { stableDebtTokenAddress });
     expect((await readFresh(silent)).stableDebt).to.equal(null);
@@ -216,7 +216,7 @@ describe("aave-v3: reserves of every version", () => {
     expect(other?.oracle).to.deep.equal({ address: OTHER, baseCurrency: ASSET, baseUnit: 1n, price: 14n });
   });
 
-  it("vanish when they are dropped, and do not mind an oracle that is silent", async () => {
+  it("vanish when they are dropped, and are read without an answer of the oracle", async () => {
     const dropped = { ...answersOf(6n, { aTokenAddress: ZERO, variableDebtTokenAddress: ZERO }) };
     const read = { reader: readerOf(dropped), previous: null };
     expect(await readReserve({ pool: POOL, asset: ASSET }, read)).to.equal(null);

@@ -32,7 +32,7 @@ const books: fc.Arbitrary<Books> = fc
 const seconds = fc.integer({ min: 0, max: 100_000_000 });
 
 describe("euler: accrual of an EVK vault", () => {
-  it("gives known values", () => {
+  it("returns known values", () => {
     // One second at 1 % a second on 1,000 owed, 10 % of it for fees: 10 units of interest, one of them as shares.
     const vault = { ...EMPTY, cash: 500n, debt: 1_000n << 31n, shares: 1_500n, rate: ONE / 100n };
     const later = accrue(vault, 1);

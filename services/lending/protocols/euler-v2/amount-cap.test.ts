@@ -15,12 +15,12 @@ describe("euler: caps", () => {
     expect(decodeAmountCap(1 << 6)).to.equal(0n);
   });
 
-  it("refuses what is no uint16", () => {
+  it("rejects what is no uint16", () => {
     for (const raw of [-1, 0x10000, 1.5, Number.NaN])
       expect(() => decodeAmountCap(raw)).to.throw(RangeError, `${raw}`);
   });
 
-  it("gives back what was written, rounded down to three digits", () => {
+  it("returns what was written, rounded down to three digits", () => {
     expect(decodeAmountCap(encodeAmountCap(undefined))).to.equal(null);
     expect(decodeAmountCap(encodeAmountCap(0n))).to.equal(0n);
     fc.assert(

@@ -60,18 +60,18 @@ describe("euler: the protocol", () => {
   });
 
   it("lists a factory's vaults in pages", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const reader = readerOf((data) => {
       if (data === encodeCall(SELECTORS["getProxyListLength()"])) return words(1_001);
       const [start, end] = [10, 74].map((at) => Number.parseInt(data.slice(at, at + 64), 16)) as [
         number,
         number,
       ];
-      asked.push(`${start}-${end}`);
+      requested.push(`${start}-${end}`);
       return words(32, end - start, ...Array.from({ length: end - start }, (_, i) => start + i + 1));
     });
     const { state, references } = await read("evk-factory", reader);
-    expect(asked).to.deep.equal(["0-500", "500-1000", "1000-1001"]);
+    expect(requested).to.deep.equal(["0-500", "500-1000", "1000-1001"]);
     expect(state).to.deep.equal({ vaults: 1_001 });
     expect(references).to.have.length(1_001);
     expect(references?.at(-1)).to.deep.equal({
@@ -80,7 +80,7 @@ describe("euler: the protocol", () => {
     });
   });
 
-  it("calls what answers nothing, or other things than a vault does, unreadable", async () => {
+  it("reports what returns nothing, or other data than a vault, as unreadable", async () => {
     for (const kind of eulerV2.kinds) {
       for (const answer of [null, "0x", "0x1234", words(2n ** 255n)] as const) {
         const error = await failureOf(
@@ -95,7 +95,7 @@ describe("euler: the protocol", () => {
     }
   });
 
-  it("does not take a node that fails for a vault that does", async () => {
+  it("distinguishes a failing node from a failing vault", async () => {
     const broken = new Error("No endpoint answered.");
     const reader: ContractReader = { ...readerOf(() => null), call: () => Promise.reject(broken) };
     for (const kind of eulerV2.kinds) expect(await failureOf(read(kind, reader))).to.equal(broken);

@@ -6,7 +6,7 @@ import { rpow } from "./rpow.ts";
 const scale = 10n ** 27n;
 
 describe("euler: powers in fixed point", () => {
-  it("gives known values", () => {
+  it("returns known values", () => {
     expect(rpow(0n, { n: 0n, scale })).to.equal(scale);
     expect(rpow(0n, { n: 5n, scale })).to.equal(0n);
     expect(rpow(scale, { n: 31_556_952n, scale })).to.equal(scale);

@@ -69,7 +69,7 @@ describe("Morpho: deployments", () => {
       /vaultFactories names 0xbbbbb.* twice/,
     ],
   ] as const) {
-    it(`say what is wrong with ${what}`, () => {
+    it(`name what is wrong with ${what}`, () => {
       expect(() => parseDeployment(section)).to.throw(message);
     });
   }

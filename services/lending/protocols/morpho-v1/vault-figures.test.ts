@@ -96,7 +96,7 @@ describe("Morpho: a vault's figures", () => {
     expect(figuresWith({ markets: both, supplyQueue: [] })?.supplyCap).to.equal(800n);
   });
 
-  it("say no to deposits where caps are reached, counting what the vault has rounded up", () => {
+  it("disable deposits where caps are reached, counting what the vault has rounded up", () => {
     const takes = (cap: bigint, shares: bigint) =>
       vaultFigures(vault({ markets: [held("lent", { cap, shares })] }), figures({ lent: LENT }))
         ?.isDepositEnabled;

@@ -67,7 +67,7 @@ describe("sortPositions", () => {
     expect([...some]).to.deep.equal([2, 1, 4, 90, 60, 30, 0]);
   });
 
-  it("orders more positions than a packed word has room for", () => {
+  it("orders more positions than fit a packed word", () => {
     const count = 2 ** 20 + 3;
     const keys = Float64Array.from({ length: count }, (_, at) => (at % 5 === 0 ? Number.NaN : -(at % 7)));
     const order = orderPositions(count, [{ keys, descending: false }]);

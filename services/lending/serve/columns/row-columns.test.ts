@@ -65,10 +65,10 @@ describe("RowColumns", () => {
     expect([...picked.text("name").ids].map((id) => name.dictionary.textOf(id))).to.deep.equal(["b", "b"]);
     expect([...distinctTexts(name)]).to.deep.equal(["b", "a", "c"]);
     expect([...distinctTexts(picked.text("name"))]).to.deep.equal(["b"]);
-    const asked: string[] = [];
-    const lengths = mapTexts(name, (text) => asked.push(text));
+    const mapped: string[] = [];
+    const lengths = mapTexts(name, (text) => mapped.push(text));
     expect([...lengths]).to.deep.equal([1, 2, 1, 3]);
-    expect(asked, "once a text").to.deep.equal(["b", "a", "c"]);
+    expect(mapped, "each text once").to.deep.equal(["b", "a", "c"]);
     const same = replaceTexts(name, (text) => (text === "c" ? "C" : "ab"));
     expect([...same.ids].map((id) => same.dictionary.textOf(id))).to.deep.equal(["ab", "ab", "ab", "C"]);
     const sizeOf = lookupByText(name, columns.number("size"));

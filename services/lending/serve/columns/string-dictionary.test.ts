@@ -7,7 +7,7 @@ const texts = fc.array(fc.string({ unit: fc.constantFrom("a", "B", "0", "é", "\
 const compare = <T extends number | string>(a: T, b: T) => (a === b ? 0 : a < b ? -1 : 1);
 
 describe("StringDictionary", () => {
-  it("gives each text one number for ever, and ranks that compare as the texts do", () => {
+  it("assigns each text one permanent number, and ranks that compare as the texts do", () => {
     fc.assert(
       fc.property(fc.array(texts, { minLength: 1, maxLength: 4 }), (lists) => {
         const book = new StringDictionary();
@@ -18,7 +18,7 @@ describe("StringDictionary", () => {
           expect(book.textOf(before)).to.equal(text);
           expect(book.find(text)).to.equal(before);
           numbers.set(text, before);
-          // In the midst of it, too: what comes later must find its place among what was sorted.
+          // In between, too: later texts must be placed among those already sorted.
           if (before % 3 === 0) book.ranks();
         }
         const ranks = book.ranks();
@@ -30,7 +30,7 @@ describe("StringDictionary", () => {
     );
   });
 
-  it("does not find what never came", () => {
+  it("does not find a text that was never added", () => {
     const book = new StringDictionary();
     book.intern("a");
     expect(book.find("b")).to.equal(undefined);

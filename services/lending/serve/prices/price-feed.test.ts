@@ -17,14 +17,14 @@ class FakeSource implements PriceSource {
   head = 1_000;
   isIndexed = true;
   failure: Error | undefined;
-  readonly asked: PricesRequest[] = [];
+  readonly requests: PricesRequest[] = [];
   prices = new Map<string, number>([
     [USDC, 1],
     [WETH, 2_000],
   ]);
 
   async getPrices(request: PricesRequest) {
-    this.asked.push(request);
+    this.requests.push(request);
     if (this.failure !== undefined) throw this.failure;
     const block = request.block ?? this.head;
     if (!this.isIndexed || block > this.head) throw new ServiceError("not_found", "not indexed");
@@ -64,7 +64,7 @@ describe("PriceFeed", () => {
 
   it("requests prices at the tables' block", async () => {
     await refresh(200);
-    expect(source.asked).to.deep.equal([{ chainId: 8453, tokens: [USDC, WETH, NOPE], block: 200 }]);
+    expect(source.requests).to.deep.equal([{ chainId: 8453, tokens: [USDC, WETH, NOPE], block: 200 }]);
     expect(usd(200)).to.deep.equal([1, 2_000, Number.NaN]);
     expect(book.staleness(head(200))).to.equal(undefined);
     expect(book.isAt(head(200))).to.equal(true);
@@ -75,13 +75,13 @@ describe("PriceFeed", () => {
     source.head = 150;
     const tokens = new Set(Array.from({ length: 1_203 }, (_, n) => address(n)));
     await refresh(200, tokens);
-    const told = source.asked.slice(-3);
-    expect(told.map((request) => [request.block, request.tokens.length])).to.deep.equal([
+    const last = source.requests.slice(-3);
+    expect(last.map((request) => [request.block, request.tokens.length])).to.deep.equal([
       [undefined, 500],
       [150, 500],
       [150, 203],
     ]);
-    expect(new Set(told.flatMap((request) => request.tokens))).to.deep.equal(tokens);
+    expect(new Set(last.flatMap((request) => request.tokens))).to.deep.equal(tokens);
     expect(book.isAt(head(200))).to.equal(false);
     expect(book.isAt(head(150))).to.equal(true);
   });
@@ -90,13 +90,13 @@ describe("PriceFeed", () => {
     source.head = 199;
     const answer = source.getPrices.bind(source);
     source.getPrices = async (request) => {
-      if (request.block === 200 && source.asked.length === 2) source.head = 200;
+      if (request.block === 200 && source.requests.length === 2) source.head = 200;
       return answer(request);
     };
     await refresh(200);
-    expect(source.asked.map(({ block }) => block)).to.deep.equal([200, undefined, 200]);
+    expect(source.requests.map(({ block }) => block)).to.deep.equal([200, undefined, 200]);
     expect(book.isAt(head(200))).to.equal(true);
-    source.asked.length = 0;
+    source.requests.length = 0;
     await refresh(201);
     await refresh(201);
     await refresh(202);
@@ -104,21 +104,21 @@ describe("PriceFeed", () => {
       [201, undefined, 201, undefined, 201, undefined],
       [201, undefined],
     ];
-    expect(source.asked.map(({ block }) => block)).to.deep.equal([...three, ...once, 202, undefined]);
+    expect(source.requests.map(({ block }) => block)).to.deep.equal([...three, ...once, 202, undefined]);
   });
 
   it("does not wait for what evm-dex will never have", async () => {
     source.isIndexed = false;
     await refresh(200);
-    expect(source.asked.map(({ block }) => block)).to.deep.equal([200, undefined]);
-    source.asked.length = 0;
+    expect(source.requests.map(({ block }) => block)).to.deep.equal([200, undefined]);
+    source.requests.length = 0;
     source.getPrices = async (request) => {
-      source.asked.push(request);
+      source.requests.push(request);
       if (request.block !== undefined) throw new ServiceError("not_found", "before the first indexed block");
       return { block: 500, blockTime: timeOf(500), prices: [] };
     };
     await refresh(200);
-    expect(source.asked.map(({ block }) => block)).to.deep.equal([200, undefined]);
+    expect(source.requests.map(({ block }) => block)).to.deep.equal([200, undefined]);
     expect(book.staleness(head(200))).to.equal(undefined);
   });
 
@@ -140,7 +140,7 @@ describe("PriceFeed", () => {
     nowMs += 2_000;
     await refresh(201);
     await refresh(201);
-    expect(changes.slice(1), "an outage is told once").to.deep.equal([
+    expect(changes.slice(1), "an outage is reported once").to.deep.equal([
       { error: source.failure, hadPrices: true },
     ]);
     expect(book.isFailing).to.equal(true);
@@ -184,7 +184,7 @@ describe("PriceFeed", () => {
     source.failure = new Error("gone");
     nowMs += 3_600_000;
     await refresh(201);
-    expect(book.tableFor(head(201)), "what it never told cannot be too old").to.equal(table);
+    expect(book.tableFor(head(201)), "prices it never returned cannot be too old").to.equal(table);
     expect(book.staleness(head(201))).to.equal(undefined);
   });
 
@@ -211,7 +211,7 @@ describe("PriceTable", () => {
     ]);
   });
 
-  it("has nothing at all where prices ran out, not even oracles", () => {
+  it("has nothing at all where prices expired, not even oracles", () => {
     expect([NO_PRICES.usdOf(WETH), NO_PRICES.usdOfUnit("USD")]).to.deep.equal([Number.NaN, Number.NaN]);
     expect(NO_PRICES.tag).not.to.equal(new PriceTable(new Map()).tag);
   });

@@ -41,12 +41,12 @@ describe("ChainTables", () => {
   let nowMs: number;
   let usd: number;
   let failure: Error | undefined;
-  let asked: (number | undefined)[];
+  let requested: (number | undefined)[];
   let events: ReturnType<typeof recordingEvents>;
   const open: ChainTables[] = [];
   beforeEach(async () => {
     store = await openTestStore();
-    [nowMs, usd, failure, asked] = [10_000, 2, undefined, []];
+    [nowMs, usd, failure, requested] = [10_000, 2, undefined, []];
     events = recordingEvents();
   });
   afterEach(async () => {
@@ -56,7 +56,7 @@ describe("ChainTables", () => {
 
   const prices: PriceSource = {
     async getPrices({ tokens, block = 0 }) {
-      asked.push(block);
+      requested.push(block);
       if (failure !== undefined) throw failure;
       const found = tokens.map((token) => ({
         token,
@@ -109,7 +109,7 @@ describe("ChainTables", () => {
     await look(tables);
     // Six seconds at half a token, for what was not read anew.
     expect(shown(tables)).to.deep.equal({ block: 203, usd: { a: 26, b: 60, c: 10 } });
-    expect(asked).to.deep.equal([200, 203]);
+    expect(requested).to.deep.equal([200, 203]);
     expect(tables.current("morpho-v1")?.version).to.include({
       block: 203,
       time: timeOf(203),
@@ -150,7 +150,7 @@ describe("ChainTables", () => {
     await look(tables);
     const [rows, checkpoint] = await stepsOf(store, { block: 201, units: { one: vaults({ a: 99 }) } });
     await store.write([rows as never]);
-    // Another process of the ingest touched the checkpoint: something is to be read, but not yet what stands there.
+    // Another process of the ingest touched the checkpoint: a read is due, but not of the new entities yet.
     const head = await getCheckpoint(store, CHAIN_ID);
     await tables.update({ ...(head as NonNullable<typeof head>), blockHash: "0xmoved" });
     expect(shown(tables)).to.deep.equal({ block: 200, usd: { a: 20 } });
@@ -217,12 +217,12 @@ describe("ChainTables", () => {
     usd = 3;
     nowMs += 1_999;
     await look(tables);
-    expect(shown(tables)?.usd, "not asked yet").to.deep.equal({ a: 20 });
+    expect(shown(tables)?.usd, "not requested yet").to.deep.equal({ a: 20 });
     nowMs += 1;
     await look(tables);
     expect(shown(tables)).to.deep.equal({ block: 200, usd: { a: 30 } });
     expect(tables.current("morpho-v1")?.version.tag).not.to.equal(tag);
-    expect(asked).to.deep.equal([200, 200]);
+    expect(requested).to.deep.equal([200, 200]);
   });
 
   it("keeps the last prices for ten minutes of an outage, then has none, and is fresh again", async () => {

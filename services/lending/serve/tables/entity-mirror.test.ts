@@ -120,7 +120,7 @@ function describeMirror(name: string, engine: { open: () => Promise<TestStore>; 
       await read(mirror);
       await writeBlock(store, { block: 200, gone: ["b"], hash: "0xother" });
       expect(await read(mirror)).to.deep.equal({ block: 200, units: { a: 1 } });
-      // The same epoch, but a version long past: somebody began from nothing.
+      // The same epoch, but a version long past: the index was started anew.
       await store.write([
         removeWhere(entities, { chainId: CHAIN_ID }),
         put(entities, [unitRow("z", { rows: rows(9), block: 10, version: 1 })]),
@@ -167,7 +167,7 @@ function describeMirror(name: string, engine: { open: () => Promise<TestStore>; 
       expect(await read(mirrorOf(busy))).to.deep.equal({ block: 203, units: { a: 103, b: 2 } });
     });
 
-    it("tries later where a store never stands still", async () => {
+    it("tries later where a store never stops changing", async () => {
       await writeBlock(store, { block: 200, units: { a: rows(1) } });
       let block = 200;
       const restless = storeWith(store, {

@@ -14,7 +14,7 @@ import { CHAIN_ID, fakeChain, openTestStore, storeWith, timeOf, writeBlock } fro
 import { protocolOf } from "../serving.ts";
 import { LendingTables } from "./lending-tables.ts";
 
-const ASK = { chainId: CHAIN_ID, protocol: "morpho-v1" } as const;
+const QUERY = { chainId: CHAIN_ID, protocol: "morpho-v1" } as const;
 
 describe("LendingTables", () => {
   let store: Store;
@@ -55,27 +55,27 @@ describe("LendingTables", () => {
   };
   const writeVault = (block: number, supply: number) =>
     writeBlock(store, { block, units: { one: [vaultRow({ supply })] } });
-  const blockOf = async () => (await tables.headState(ASK))?.version.block;
+  const blockOf = async () => (await tables.headState(QUERY))?.version.block;
 
   it("has nothing while nothing is indexed, and then every head", async () => {
     start();
-    expect(await tables.headState(ASK)).to.equal(undefined);
-    expect(await tables.headState({ ...ASK, chainId: 10 }), "a chain it does not know").to.equal(undefined);
+    expect(await tables.headState(QUERY)).to.equal(undefined);
+    expect(await tables.headState({ ...QUERY, chainId: 10 }), "a chain it does not know").to.equal(undefined);
     expect(tables.isStarting).to.equal(false);
     await writeVault(200, 1);
     await until(async () => (await blockOf()) === 200);
     await writeVault(201, 2);
     await until(async () => (await blockOf()) === 201);
-    expect((await tables.headState(ASK))?.tables?.vaults.cell("supply", 0)).to.equal(2);
+    expect((await tables.headState(QUERY))?.tables?.vaults.cell("supply", 0)).to.equal(2);
   });
 
   it("waits for the first read of the store just after the start", async () => {
     await writeVault(200, 1);
     start();
     expect(tables.isStarting).to.equal(true);
-    expect(tables.current(ASK), "nothing to tell of beforehand").to.equal(undefined);
+    expect(tables.current(QUERY), "nothing is read yet").to.equal(undefined);
     expect(await blockOf()).to.equal(200);
-    expect(tables.current(ASK)?.version.block).to.equal(200);
+    expect(tables.current(QUERY)?.version.block).to.equal(200);
     await until(() => !tables.isStarting);
   });
 
@@ -83,7 +83,7 @@ describe("LendingTables", () => {
     await writeVault(200, 1);
     start();
     await until(async () => (await blockOf()) === 200);
-    const found = await tables.headState({ ...ASK, protocol: "aave-v3" });
+    const found = await tables.headState({ ...QUERY, protocol: "aave-v3" });
     expect(found?.tables).to.equal(undefined);
     expect(found?.version.block).to.equal(200);
   });
@@ -92,7 +92,7 @@ describe("LendingTables", () => {
     await writeVault(200, 1);
     isDown = true;
     start();
-    const error = await tables.headState(ASK).catch((caught: unknown) => caught);
+    const error = await tables.headState(QUERY).catch((caught: unknown) => caught);
     expect(error).to.be.instanceOf(ServiceError).and.include({ code: "unavailable", retryAfterSeconds: 1 });
     isDown = false;
     await until(async () => (await blockOf().catch(() => undefined)) === 200);

@@ -11,7 +11,7 @@ import { operationId, toOpenApi } from "./openapi.ts";
 const samples: readonly Endpoint[] = [sampleList, sampleItem];
 const document = toOpenApi(samples);
 
-/** What stands at the end of the keys in the endpoint's operation. */
+/** The value at the end of these keys in the endpoint's operation. */
 function partOf(endpoint: Endpoint, keys: readonly (string | number)[], from: unknown = document): unknown {
   return resolvePath(from, ["paths", endpoint.path, "get", ...keys]);
 }
@@ -31,12 +31,12 @@ function parameterIn(from: unknown, endpoint: Endpoint, name: string): Parameter
 }
 
 describe("toOpenApi", () => {
-  it("is a sound OpenAPI 3.0.0 document", () => {
+  it("is a valid OpenAPI 3.0.0 document", () => {
     expect(findOpenApiErrors(document)).to.deep.equal([]);
     expect(document.info).to.include({ version: "0.1.0" });
   });
 
-  it("is caught when it is not", () => {
+  it("is rejected by the check when it is not", () => {
     const breaks: [RegExp, string, string][] = [
       [/NotFound has no target/, '"NotFound":', '"Nowhere":'],
       [/getEvmSampleList is used twice/, `"${operationId(sampleItem)}"`, `"${operationId(sampleList)}"`],
@@ -84,7 +84,7 @@ describe("toOpenApi", () => {
     expect(partOf(sampleList, ["x-examples-of"])).to.equal("mainnet");
   });
 
-  it("shows an instance's own examples in their place, and leaves out what it has none of", () => {
+  it("shows an instance's own examples instead, and omits parameters without one", () => {
     const examples = { [sampleList.path]: { chain_id: "1", borrowable: "false", min_usd: "0.5" } };
     const live = toOpenApi(samples, { examples });
     expect(findOpenApiErrors(live)).to.deep.equal([]);
@@ -100,7 +100,7 @@ describe("toOpenApi", () => {
     expect(partOf(sampleItem, ["x-examples-of"], live)).to.equal("mainnet");
   });
 
-  it("has no default that is not applied: a client which fills it in would ask for something else", () => {
+  it("has no default that is not applied: a client that sends it would request other data", () => {
     const window = { days: integer({ min: 1 }, { description: "Days." }).optional() };
     const documented = { description: "A time.", documentedDefault: 1735689600 };
     const after_time = integer({ min: 0 }, documented).optional();
@@ -191,7 +191,7 @@ describe("toOpenApi", () => {
     ).to.deep.equal(["X-Session-Id", "Retry-After", "RateLimit-Policy", "RateLimit"]);
   });
 
-  it("asks for the API key, and names both hosts of a sold endpoint", () => {
+  it("requires the API key, and names both hosts of a sold endpoint", () => {
     expect(resolvePath(document, ["components", "securitySchemes", "ApiKey"])).to.deep.equal({
       type: "apiKey",
       in: "header",

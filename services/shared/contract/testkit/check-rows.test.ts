@@ -52,18 +52,18 @@ const FOREIGN: [ColumnType, unknown[]][] = [
 
 describe("checkRows", () => {
   for (const [type, cells] of FITTING) {
-    it(`takes cells of ${type}`, () => {
+    it(`accepts cells of ${type}`, () => {
       for (const cell of cells) expect(check(type, cell), String(cell)).to.not.throw();
     });
   }
 
   for (const [type, cells] of FOREIGN) {
-    it(`refuses what is no ${type}`, () => {
+    it(`rejects what is no ${type}`, () => {
       for (const cell of cells) expect(check(type, cell), String(cell)).to.throw(/x is .*which is not a/);
     });
   }
 
-  it("takes a null under a plain type only where the column says so", () => {
+  it("accepts null under a plain type only where the column declares it", () => {
     expect(check("Float64", null, true)).to.not.throw();
     expect(check("Float64", null)).to.throw("/evm/sample/list row 0: x is null, which is not a Float64.");
   });

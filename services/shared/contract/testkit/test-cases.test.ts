@@ -12,7 +12,7 @@ describe("deriveCases", () => {
   const item = deriveCases(sampleItem);
   const required = "token_address=So11111111111111111111111111111111111111112";
 
-  it("asks for each bound and one beyond", () => {
+  it("tries each bound and one beyond", () => {
     expect(queriesOf(list, 200)).to.include.members([
       "limit=1",
       "limit=10000",

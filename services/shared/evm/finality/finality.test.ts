@@ -12,7 +12,7 @@ describe("Finality", () => {
   let store: Store;
   let requested: StoredBlock[];
   let required: FinalBlock[];
-  /** Answers the question that is under way. */
+  /** Answers the pending request. */
   let answer: (final: StoredBlock | null) => void;
 
   const source = {

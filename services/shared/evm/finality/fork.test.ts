@@ -6,7 +6,7 @@ import { lastOnChain, type StoredBlock, searchFork } from "./fork.ts";
 
 const block = (number: number): StoredBlock => ({ number, hash: fakeHash(number), time: 1000 + number });
 
-/** A chain of `head` blocks, those above `fork` of another branch; counts the questions. */
+/** A chain of `head` blocks, those above `fork` of another branch; counts the requests. */
 function chainOf({ head, fork }: { head: number; fork: number }) {
   const requested: (readonly number[])[] = [];
   return {

@@ -82,7 +82,7 @@ const logsAt = (blocks: readonly number[]) =>
   [...new Set(blocks)].sort((a, b) => a - b).map((block) => fakeLog(block));
 
 describe("scanLogs", () => {
-  it("gives every log once and in order, whatever the limits and failures", () =>
+  it("returns every log once and in order, whatever the limits and failures", () =>
     fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -170,7 +170,7 @@ describe("scanLogs", () => {
     expect(error).to.equal("enough");
   });
 
-  it("yields everything before the range that cannot be had, then throws", async () => {
+  it("yields everything before a range that fails, then throws", async () => {
     const clock = createFakeClock();
     const all = logsAt([5, 50, 77, 90]);
     const { source } = createFakeSource(clock, all, ({ fromBlock, toBlock }) =>
@@ -260,7 +260,7 @@ describe("createRangeSize", () => {
     expect(blocks / (300 - refused)).to.be.greaterThan(500);
   });
 
-  it("jumps to a limit that was named and rests below it", () => {
+  it("jumps to a limit that was named and stays below it", () => {
     const size = create(4000);
     size.refuse(4000, { suggested: undefined, maxBlocks: 500 });
     expect(size.current()).to.equal(500);
@@ -274,7 +274,7 @@ describe("createRangeSize", () => {
     expect(size.current()).to.equal(10_000);
   });
 
-  it("is not small for ever after a bad hour", () => {
+  it("grows again after a bad hour", () => {
     const size = create(2000);
     for (let i = 0; i < 30; i++) size.halve(size.current());
     expect(size.current()).to.equal(1);

@@ -9,7 +9,7 @@ const RANGE = { fromBlock: 1, toBlock: 90 };
 const addressOf = (n: number): Hex => `0x${n.toString(16).padStart(40, "0")}`;
 const logOf = (block: number, address: Hex): RawLog => ({ ...fakeLog(block), address });
 
-/** Answers the logs of the contracts that were named, and remembers who that was. */
+/** Returns the logs of the named contracts, and records their addresses. */
 function sourceOf(logs: readonly RawLog[]) {
   const requested: LogFilter[] = [];
   const verified: number[][] = [];

@@ -59,7 +59,7 @@ describe("multicall: encoding of calls", () => {
 });
 
 describe("multicall: reading of results", () => {
-  it("gives back what was returned", () => {
+  it("returns what the calls returned", () => {
     fc.assert(
       fc.property(results, (list) => {
         expect(decodeAggregate3(encodeResults(list), list.length)).to.deep.equal(list);

@@ -163,15 +163,15 @@ describeLong("Multicall", () => {
     );
   });
 
-  it("puts calls of one turn into one eth_call, equal ones once, and what follows on them into the next", async () => {
+  it("puts calls of one turn into one eth_call, equal ones once, and calls after them into the next", async () => {
     const { source, requests } = createNode();
     const calls = new Multicall({ source, address: MULTICALL3 }).at(BLOCK);
-    const ask = (i: number) => calls.call(TARGET, dataOf(i, { behaviour: "answers", gas: 1 }));
+    const send = (i: number) => calls.call(TARGET, dataOf(i, { behaviour: "answers", gas: 1 }));
     await Promise.all(
       [0, 1, 2, 3].map(async (i) => {
-        await ask(i);
+        await send(i);
         for (let hop = 0; hop < i; hop++) await Promise.resolve();
-        await Promise.all([ask(10 + i), ask(20)]);
+        await Promise.all([send(10 + i), send(20)]);
       }),
     );
     expect(requests.map((request) => request.length)).to.deep.equal([1, 1]);

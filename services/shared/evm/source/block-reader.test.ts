@@ -92,7 +92,7 @@ describe("EvmSource.blocks", () => {
     expect(ways()).to.deep.equal(["full", "receipts", "full", "full"]);
   });
 
-  it("works without receipts where there are none, and requests them once", async () => {
+  it("works without receipts where the node has none, and requests them once", async () => {
     const { read, ways } = setUp({ fullMs: 10 });
     for (let i = 0; i < 200; i++) expect(await read()).to.deep.equal(expected);
     expect(ways().filter((way) => way === "receipts")).to.have.length(1);

@@ -283,7 +283,7 @@ const OTHERS: Row[] = [
     { method: "eth_call", httpStatus: 503, message: "Service Unavailable", retryAfterMs: 5000 },
     { kind: "transient", retryAfterMs: 5000 },
   ],
-  ["a text nobody has seen", call(-31337, "the hamster is asleep"), { kind: "transient" }],
+  ["an unknown text", call(-31337, "the hamster is asleep"), { kind: "transient" }],
   ["nothing at all", {}, { kind: "transient" }],
   [
     "invalid params without a word on ranges",

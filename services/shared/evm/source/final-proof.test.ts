@@ -36,7 +36,7 @@ describe("an endpoint that contradicts what is final", () => {
     expect(aside).to.have.length(1);
     expect(aside[0]).to.contain("a.test").and.contain("block 36").and.not.contain("key-0123456789");
     const used = network.requestsTo("a.test").filter(({ calls }) => !isCheck(calls));
-    expect(used, "no question but the proof").to.deep.equal([]);
+    expect(used, "no request but the proof").to.deep.equal([]);
   });
 
   it("is detected by its genesis where the chains have nothing in common", async () => {

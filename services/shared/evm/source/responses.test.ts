@@ -22,7 +22,7 @@ describe("EvmSource.logs", () => {
     "a log outside the range": spoil((logs) => [...logs, { ...logs[3], blockNumber: "0x99" }]),
     "a removed log": spoil((logs) => [{ ...logs[0], removed: true }, ...logs.slice(1)]),
     "a pending log": spoil((logs) => [{ ...logs[0], blockNumber: null }, ...logs.slice(1)]),
-    "a topic not requested for": spoil((logs) => [
+    "a topic not requested": spoil((logs) => [
       { ...logs[0], topics: [`0x${"dd".repeat(32)}`] },
       ...logs.slice(1),
     ]),
@@ -161,7 +161,7 @@ describe("EvmSource.call", () => {
     expect(await clock.run(source.call([call]))).to.deep.equal([`0x${"00".repeat(31)}2a`]);
   });
 
-  it("gives null where every endpoint has pruned the state", async () => {
+  it("returns null where every endpoint has pruned the state", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": pruned(chain), "b.test": pruned(chain) }));
     expect(await clock.run(source.call([call]))).to.deep.equal([null]);
   });

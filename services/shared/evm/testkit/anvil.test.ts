@@ -29,7 +29,7 @@ function open(urls: readonly string[], options: SourceOptions = {}): EvmSource {
   return source;
 }
 
-/** The chain's logs as the node itself gives them, without any of our code. */
+/** The chain's logs as the node itself returns them, without this repository's code. */
 async function readTruth(): Promise<string[]> {
   const raw = await chain.anvil.rpc.call<{ blockNumber: string; logIndex: string; blockHash: string }[]>(
     "eth_getLogs",
@@ -183,7 +183,7 @@ describeWithChain("EVM source over anvil", () => {
     async () => {
       const source = open([chain.anvil.url, chain.anvil.wsUrl]);
       const never = new AbortController().signal;
-      // Until the subscription stands, heads pass unheard.
+      // Heads are missed until the subscription is active.
       await source.waitForHead(500, never);
       const waiting = source.waitForHead(hasSocket ? 30_000 : 200, never);
       await chain.mine([0, 0]);

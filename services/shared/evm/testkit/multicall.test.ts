@@ -27,7 +27,7 @@ describeWithChain("Multicall over anvil", () => {
     await chain?.stop();
   });
 
-  /** Balances of all pools, decimals, a revert and an empty account; the truth is requested call by call. */
+  /** Balances of all pools, decimals, a revert and an empty account; expected values are requested call by call. */
   async function expectTruth(
     calls: Multicall,
     block: { number: number; hash: Hex },

@@ -26,8 +26,8 @@ describe("readInThread", () => {
   let config: ThreadConfig;
   let lines: string[];
   let local: EvmSource;
-  /** Questions that were requested in this thread. */
-  let askedHere: string[];
+  /** Methods that were called in this thread. */
+  let calledHere: string[];
   let reader: EvmSource;
 
   beforeEach(async () => {
@@ -48,8 +48,8 @@ describe("readInThread", () => {
     const urls = [`http://127.0.0.1:${(server.address() as AddressInfo).port}`];
     lines = [];
     config = { chainId: 8453, urls, log: (message) => lines.push(message) };
-    askedHere = [];
-    local = spyOn(createEvmSource({ chainId: 8453, urls }), askedHere);
+    calledHere = [];
+    local = spyOn(createEvmSource({ chainId: 8453, urls }), calledHere);
   });
 
   afterEach(async () => {
@@ -74,26 +74,26 @@ describe("readInThread", () => {
 
   async function waitForThread(): Promise<void> {
     for (;;) {
-      const before = askedHere.length;
+      const before = calledHere.length;
       await reader.headers([1]);
-      if (askedHere.length === before) break;
+      if (calledHere.length === before) break;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    askedHere.length = 0;
+    calledHere.length = 0;
   }
 
   it("reads in the main thread until the worker is up, and there from then on, with equal results", async () => {
     reader = readInThread(local, config);
-    const ask = () =>
+    const readAll = () =>
       Promise.all([reader.logs(RANGE, FILTER), reader.headers([1, 2, 101]), reader.blocks([3, 4])]);
-    const here = await ask();
-    expect(askedHere).to.deep.equal(["logs", "headers", "blocks"]);
+    const here = await readAll();
+    expect(calledHere).to.deep.equal(["logs", "headers", "blocks"]);
     await waitForThread();
-    expect(await ask()).to.deep.equal(here);
+    expect(await readAll()).to.deep.equal(here);
     expect(here[0]).to.have.length(40);
-    expect(askedHere).to.deep.equal([]);
+    expect(calledHere).to.deep.equal([]);
     expect((await reader.head()).number).to.equal(100);
-    expect(askedHere).to.deep.equal(["head"]);
+    expect(calledHere).to.deep.equal(["head"]);
   });
 
   it("uses a prestarted thread", async () => {
@@ -102,7 +102,7 @@ describe("readInThread", () => {
     reader = readInThread(local, { ...config, startWorker: () => ahead });
     await waitForThread();
     expect(await reader.logs(RANGE, FILTER)).to.have.length(40);
-    expect(askedHere).to.deep.equal([]);
+    expect(calledHere).to.deep.equal([]);
     // It can be taken once.
     const other = startThread();
     expect(other).to.not.equal(ahead);
@@ -121,7 +121,7 @@ describe("readInThread", () => {
     expect((tooLarge as RangeTooLarge).suggested).to.deep.equal({ fromBlock: 1, toBlock: 16 });
     refuse = new RpcFailure(-32001, "distance to target block exceeds maximum proof window");
     expect(await failureOf(reader.logs(RANGE, FILTER))).to.be.instanceOf(UpstreamError);
-    expect(askedHere).to.deep.equal([]);
+    expect(calledHere).to.deep.equal([]);
   });
 
   it("logs the thread's messages in the main thread", async () => {
@@ -142,7 +142,7 @@ describe("readInThread", () => {
     const [logs, blocks] = await Promise.all([reader.logs(RANGE, FILTER), reader.blocks([3])]);
     expect([logs.length, blocks.length]).to.deep.equal([40, 1]);
     expect(await reader.blocks([4])).to.have.length(1);
-    expect(askedHere).to.deep.equal(["logs", "blocks", "blocks"]);
+    expect(calledHere).to.deep.equal(["logs", "blocks", "blocks"]);
     expect(lines).to.deep.equal(["the reader thread failed: reading continues in the main thread"]);
   });
 
@@ -151,7 +151,7 @@ describe("readInThread", () => {
     reader = readInThread(local, { ...config, startWorker });
     await waitForLine().catch(() => {});
     expect(await reader.logs(RANGE, FILTER)).to.have.length(40);
-    expect(askedHere).to.deep.equal(["logs"]);
+    expect(calledHere).to.deep.equal(["logs"]);
     expect(lines).to.have.length(1);
   });
 
@@ -161,7 +161,7 @@ describe("readInThread", () => {
     const owed = failureOf(reader.logs(RANGE, FILTER));
     await reader.close();
     expect(await owed).to.be.instanceOf(UpstreamError);
-    expect(askedHere).to.deep.equal([]);
+    expect(calledHere).to.deep.equal([]);
     expect(await local.logs(RANGE, FILTER)).to.have.length(40);
   });
 

@@ -8,7 +8,7 @@ describe("parseRetryAfter", () => {
   it("reads a date", () => expect(parseRetryAfter("Thu, 01 Jan 2026 00:00:05 GMT", now)).to.equal(5000));
   it("takes a date in the past as now", () =>
     expect(parseRetryAfter("Wed, 31 Dec 2025 00:00:00 GMT", now)).to.equal(0));
-  it("gives nothing for anything else", () => {
+  it("returns undefined for anything else", () => {
     expect(parseRetryAfter("soon", now)).to.equal(undefined);
     expect(parseRetryAfter(null, now)).to.equal(undefined);
   });

@@ -22,7 +22,7 @@ async function serve(answer: Answer): Promise<URL> {
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/path?query=1`);
 }
 
-function ask(url: URL, { body = "{}", signal = new AbortController().signal, headers = {} } = {}) {
+function post(url: URL, { body = "{}", signal = new AbortController().signal, headers = {} } = {}) {
   return postWithNodeHttp(url, { method: "POST", headers, body, signal });
 }
 
@@ -46,7 +46,7 @@ describe("postByHttp", () => {
       response.writeHead(429, { "Retry-After": "7" });
       response.end(`${request.method} ${request.url} ${request.headers["x-own"]} ${body}`);
     });
-    const answer = await ask(url, { body: "señal ✓", headers: { "x-own": "1" } });
+    const answer = await post(url, { body: "señal ✓", headers: { "x-own": "1" } });
     expect(answer.status).to.equal(429);
     expect(answer.headers.get("retry-after")).to.equal("7");
     expect(answer.headers.get("absent")).to.equal(null);
@@ -61,8 +61,8 @@ describe("postByHttp", () => {
       response.writeHead(200, { "content-encoding": "gzip" });
       response.end(gzipSync(text));
     });
-    expect(await (await ask(url, { body: "plain" })).text()).to.equal(text);
-    expect(await (await ask(url, { body: "zipped" })).text()).to.equal(text);
+    expect(await (await post(url, { body: "plain" })).text()).to.equal(text);
+    expect(await (await post(url, { body: "zipped" })).text()).to.equal(text);
   });
 
   it("fails on a truncated response, a refused connection and invalid compression", async () => {
@@ -76,20 +76,20 @@ describe("postByHttp", () => {
       response.write("half");
       setTimeout(() => response.destroy(), 5);
     });
-    expect(await failureOf(ask(broken))).to.be.instanceOf(Error);
-    expect((await failureOf(ask(broken, { body: "zip" }))).message).to.match(/incorrect header/);
+    expect(await failureOf(post(broken))).to.be.instanceOf(Error);
+    expect((await failureOf(post(broken, { body: "zip" }))).message).to.match(/incorrect header/);
     server?.closeAllConnections();
     await new Promise((resolve) => server?.close(resolve));
-    expect((await failureOf(ask(broken))).message).to.contain("ECONNREFUSED");
+    expect((await failureOf(post(broken))).message).to.contain("ECONNREFUSED");
   });
 
-  it("ends with the signal, before the answer and within it", async () => {
+  it("ends with the signal, before the response and during it", async () => {
     const url = await serve((_, response, body) => {
       if (body === "within") response.write("half");
     });
     for (const body of ["before", "within"]) {
       const controller = new AbortController();
-      const failed = failureOf(ask(url, { body, signal: controller.signal }));
+      const failed = failureOf(post(url, { body, signal: controller.signal }));
       setTimeout(() => controller.abort(), 20);
       expect((await failed).name).to.equal("AbortError");
     }
@@ -103,12 +103,12 @@ describe("postByHttp", () => {
       if (served === 2) request.socket.resetAndDestroy();
       else response.end(String(served));
     });
-    expect(await (await ask(url)).text()).to.equal("1");
-    expect(await (await ask(url)).text()).to.equal("3");
+    expect(await (await post(url)).text()).to.equal("1");
+    expect(await (await post(url)).text()).to.equal("3");
     served = 1;
     server?.closeAllConnections();
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect((await failureOf(ask(url))).message).to.contain("ECONNRESET");
+    expect((await failureOf(post(url))).message).to.contain("ECONNRESET");
   });
 
   it("follows an endpoint that moved", async () => {
@@ -117,6 +117,6 @@ describe("postByHttp", () => {
       response.writeHead(308, { location: "/new" });
       response.end();
     });
-    expect(await (await ask(url, { body: "x" })).text()).to.equal("new x");
+    expect(await (await post(url, { body: "x" })).text()).to.equal("new x");
   });
 });

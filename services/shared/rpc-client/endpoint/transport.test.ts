@@ -33,7 +33,7 @@ function setUp(
 }
 
 describe("createTransport", () => {
-  it("sends one batch and gives the replies in the order of the calls", async () => {
+  it("sends one batch and returns the replies in the order of the calls", async () => {
     const { send, network } = setUp((calls) => ({ results: calls.map((call) => call.params[0]) }));
     expect(await send()).to.deep.equal([1, 2, 3].map((result) => ({ ok: true, result })));
     expect(network.requests).to.have.length(1);
@@ -95,7 +95,7 @@ describe("createTransport", () => {
       expect(reply.ok === false && reply.fault).to.deep.include({ kind: "batch", limit: 2 });
   });
 
-  it("gives up at the deadline and says so", async () => {
+  it("fails at the deadline and reports it", async () => {
     const { send, clock } = setUp(() => "hang", { timeoutMs: 1234 });
     const [reply] = await send();
     expect(reply?.ok === false && reply.fault).to.deep.include({ kind: "transient", timedOut: true });

@@ -125,7 +125,8 @@ export function createFakeNetwork(
     requests,
     requestsTo: (host) =>
       requests.filter(
-        ({ host: asked, calls }) => asked === host && !calls.every(({ method }) => CHECKS.includes(method)),
+        ({ host: requested, calls }) =>
+          requested === host && !calls.every(({ method }) => CHECKS.includes(method)),
       ),
   };
 }

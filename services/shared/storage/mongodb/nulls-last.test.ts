@@ -8,7 +8,7 @@ import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-la
 const FIELDS = ["a", "b", "c", "d"].map((name): FieldInfo => ({ name, type: "int", nullable: name !== "d" }));
 const cellOf = (row: StoredRow, name: string): number | null => (row[name] as number | undefined) ?? null;
 
-/** An engine over an array that sorts null first, and counts what it is asked. */
+/** An engine over an array that sorts null first, and counts its reads and counts. */
 function engineOver(rows: readonly StoredRow[]): NullsFirstSource & { reads: number; counts: number } {
   const matches = (row: StoredRow, predicate: Predicate): boolean => {
     const value = cellOf(row, predicate.field.name);
@@ -64,7 +64,7 @@ const term = (name: string, direction: "asc" | "desc" = "asc"): OrderTerm => {
 const anyCell = fc.constantFrom(undefined, 1, 2, 3);
 
 describe("nulls last", () => {
-  it("gives the page of the whole set sorted with nulls last, for any order, skip and limit", async () => {
+  it("returns the page of the whole set sorted with nulls last, for any order, skip and limit", async () => {
     const anyOrder = fc
       .uniqueArray(
         fc.record({
@@ -99,7 +99,7 @@ describe("nulls last", () => {
 
   const rows = Array.from({ length: 10 }, (_, d) => (d < 3 ? { d } : { a: d, d }));
 
-  it("asks once while the page lies before the nulls, and once more beyond", async () => {
+  it("reads once while the page ends before the nulls, and once more beyond", async () => {
     for (const [skip, limit, reads, counts] of [
       [0, 7, 1, 0],
       [2, 5, 1, 0],
@@ -112,7 +112,7 @@ describe("nulls last", () => {
     }
   });
 
-  it("asks once when no nullable field ascends", async () => {
+  it("reads once when no nullable field ascends", async () => {
     const engine = engineOver(rows);
     await readNullsLast(engine, { where: [], order: [term("a", "desc"), term("d")], skip: 0, limit: 9 });
     expect([engine.reads, engine.counts]).to.deep.equal([1, 0]);

@@ -40,7 +40,7 @@ async function findsOf(query: SampleQuery): Promise<{ filter: Document; sort: Do
 /**
  * MongoDB's own rule for one index to filter and order without reading more: fields that are fixed to a value come
  * first in the index, then the fields of the order (all as in the index, or all the other way), a range only on the first of
- * these. Ranges and lists without a need for order just have to stand first.
+ * these. Ranges and lists without a need for order just have to come first.
  */
 function isServed({ filter, sort }: { filter: Document; sort: Document }): boolean {
   const names = Object.keys(filter);
@@ -74,7 +74,7 @@ describe("mongodb query", () => {
     }
   });
 
-  it("asks by _id for the key, and by fields where an index fixes more", async () => {
+  it("queries by _id for the key, and by fields where an index fixes more", async () => {
     const [byKey] = await findsOf({ filter: { chainId: 8453, dex: "a" } });
     expect(byKey?.filter).to.deep.equal({ dex: "a", _id: { $gte: "48453 ", $lt: "48453!" } });
     const [byIndex] = await findsOf({ filter: { chainId: 8453, dex: "a", blockTime: { gt: 5 } } });
@@ -127,7 +127,7 @@ describe("mongodb explain", () => {
     inputStage: { stage: "IXSCAN", indexBounds: { a: [bounds] } },
   });
 
-  it("tells an index from a scan", () => {
+  it("distinguishes an index from a scan", () => {
     expect(planOfExplain(explained({ stage: "COLLSCAN" }), filtered)).to.equal("scan");
     expect(planOfExplain(explained({ stage: "SORT", inputStage: { stage: "COLLSCAN" } }), filtered)).to.equal(
       "scan",

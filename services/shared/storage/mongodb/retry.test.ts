@@ -3,7 +3,7 @@ import { describe, it } from "mocha";
 import { isTransient, retry, wasNeverSent } from "./retry.ts";
 
 const named = (name: string, more: object = {}): Error => Object.assign(new Error(name), { name, ...more });
-/** Fails with each error in turn, then answers how often it was called. */
+/** Fails with each error in turn, then returns how often it was called. */
 function failing(...errors: Error[]): () => Promise<number> {
   let calls = 0;
   return async () => {
@@ -42,7 +42,7 @@ describe("mongodb retry", () => {
     }
   });
 
-  it("tells what was never sent from what may have been done", () => {
+  it("distinguishes what was never sent from what may have been done", () => {
     expect(wasNeverSent(named("MongoServerSelectionError"))).to.equal(true);
     expect(
       wasNeverSent(named("MongoBulkWriteError", { errorResponse: named("MongoServerSelectionError") })),

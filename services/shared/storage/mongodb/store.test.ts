@@ -67,7 +67,7 @@ if (url === undefined) {
   });
 }
 
-/** Passes bytes on to the server, and cuts every connection when told to. */
+/** Passes bytes on to the server, and cuts every connection on demand. */
 async function breakingProxy(
   target: URL,
 ): Promise<{ port: number; breakAll(): void; broken(): number; close(): Promise<void> }> {

@@ -42,12 +42,12 @@ describe("sqlite tables", () => {
       }),
     );
 
-  it("lie in key order when rows are narrow, and in order of arrival when they are wide", () => {
+  it("are in key order when rows are narrow, and in order of arrival when they are wide", () => {
     expect(declare(3)[0]).to.match(/WITHOUT ROWID$/);
     expect(declare(20)[0]).to.match(/STRICT$/);
   });
 
-  it("lie in order of arrival when they are paged through many indexes", () => {
+  it("are in order of arrival when they are paged through many indexes", () => {
     expect(declare(3, [{ fields: ["text2"] }])[0]).to.match(/STRICT$/);
   });
 

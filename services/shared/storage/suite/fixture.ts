@@ -14,7 +14,7 @@ export interface StoreTraits {
   readonly shared: boolean;
   /** Whether one write is all or nothing. */
   readonly atomicWrites: boolean;
-  /** For an engine that does not tell its plans: whether it can read a secondary index in order. */
+  /** For an engine that does not report its plans: whether it can read a secondary index in order. */
   readonly readsIndexesInOrder?: () => Promise<boolean>;
 }
 

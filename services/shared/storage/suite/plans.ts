@@ -9,7 +9,7 @@ const SMALL = 500;
 const LARGE = 50_000;
 /**
  * A scan of the large collection takes up to a hundred times the small one's, less where each query has a cost of its
- * own; an index takes about the same. The limit lies between: half of what the scan takes here and now.
+ * own; an index takes about the same. The limit is between: half of what the scan takes here and now.
  */
 const LEAST_OF_A_SCAN = 6;
 const ATTEMPTS = 4;
@@ -26,7 +26,7 @@ export function describePlans(options: SuiteOptions): void {
         await fixture.store.write([put(target, rows.slice(i, i + 25_000))]);
     };
 
-    it("serves every list query, and is told from a scan", async () => {
+    it("serves every list query, and is distinguished from a scan", async () => {
       const { store } = fixture;
       await fill(samples, SMALL);
       const plans = await Promise.all(LIST_QUERIES.map(({ query }) => store.plan(samples, query)));
@@ -39,7 +39,7 @@ export function describePlans(options: SuiteOptions): void {
         return;
       }
 
-      // The engine does not tell how it answers, so the time must: it may not grow with the collection.
+      // The engine does not report its plan, so the time must show it: it may not grow with the collection.
       await fill(large, LARGE);
       const slowdown = (query: SampleQuery): Promise<number> =>
         compareTimes(store, { small: samples, large, query });

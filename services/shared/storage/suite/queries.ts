@@ -188,7 +188,7 @@ export function describeQueries(options: SuiteOptions): void {
       expect(await fixture.store.getLast(histories, [{ token: "b", block: 100 }])).to.deep.equal([]);
     });
 
-    it("return rows in key order and all fields when nothing else is asked", async () => {
+    it("return rows in key order and all fields when nothing else is requested", async () => {
       const store = await fill([sample(30), sample(4), sample(200), sample(4, { chainId: 1 })]);
       const expected = [sample(4, { chainId: 1 }), sample(4), sample(30), sample(200)];
       expect(await allOf(store)).to.deep.equal(expected);
@@ -197,7 +197,7 @@ export function describeQueries(options: SuiteOptions): void {
       expect(await store.find(samples, { skip: 3 })).to.deep.equal([sample(200)]);
     });
 
-    it("give long lists of one text as it is, whatever it holds", async () => {
+    it("return long lists of one text as it is, whatever it holds", async () => {
       const texts = [...ODD_TEXTS, "\0\x03", "\x01\x03", "\x03", "\x01", "\0", ","];
       const withoutNul = texts.filter((text) => !text.includes("\0"));
       for (const dexes of [texts, ODD_TEXTS, withoutNul, ["\0"], ["\x01"], ["\x03"], [""], ["plain"]]) {

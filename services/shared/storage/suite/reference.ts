@@ -1,4 +1,4 @@
-/** What a query means, said plainly over an array: the measure for every engine. */
+/** What a query means, written plainly over an array: every engine is compared with it. */
 import { type Sample, type SampleQuery, samples } from "./sample.ts";
 
 type Cell = string | number | boolean | bigint | null;

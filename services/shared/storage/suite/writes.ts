@@ -200,7 +200,7 @@ export function describeWrites(options: SuiteOptions): void {
       expect(await store.find(names, {})).to.deep.equal([{ id: 2, name: "a" }]);
     });
 
-    it("tell of a failure once nothing is written any more, and go no further", async () => {
+    it("report a failure once no write is under way, and apply no later step", async () => {
       const { store } = fixture;
       const rows = Array.from({ length: 3_000 }, (_, i) => sample(i));
       const failed = await failure(

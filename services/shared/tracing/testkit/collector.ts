@@ -104,7 +104,7 @@ function readSpans({ resourceSpans }: Sent): CollectedSpan[] {
   });
 }
 
-/** Each value stands in an object that names its type. */
+/** Each value is in an object that names its type. */
 function readAttributes(attributes: readonly Attribute[]): Record<string, unknown> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }

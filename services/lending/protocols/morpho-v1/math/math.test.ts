@@ -54,7 +54,7 @@ describe("Morpho: shares", () => {
     expect(toAssetsUp(5_000_001n, { assets: 5n, shares: 5_000_000n })).to.equal(6n);
   });
 
-  it("never give more back than was put in, and both roundings differ by at most 1", () => {
+  it("never return more than was put in, and both roundings differ by at most 1", () => {
     fc.assert(
       fc.property(amount, pot, (put, totals) => {
         const shares = toSharesDown(put, totals);

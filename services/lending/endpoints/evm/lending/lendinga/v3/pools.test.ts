@@ -73,7 +73,7 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
     expect(version).to.include({ block: BLOCK, time: timeOf(BLOCK) });
   });
 
-  it("has nothing left of a cap that is passed, and no USD of what has none or is uncapped", async () => {
+  it("has no capacity left above its cap, and no USD value of an absent cap", async () => {
     const [weth] = await rows(`underlying_address=${WETH}`);
     expect(weth).to.include({ supplyUsd: 20_000, supplyCapUsd: 16_000, remainingCapacityUsd: 0 });
     expect(weth).to.include({ borrowCap: null, borrowCapUsd: null });
