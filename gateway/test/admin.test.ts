@@ -45,7 +45,7 @@ describe("gateway: the port of operators", () => {
     );
   });
 
-  it("moves where it is in use and nobody has chosen it, and is refused by name where somebody has", async () => {
+  it("moves where the default port is in use, and fails by name where a configured one is", async () => {
     const metrics = { contentType: "text/plain", render: async () => "up 1\n" };
     const first = await startAdminServer(metrics, { host: "127.0.0.1", port: 0, setting: "ADMIN_PORT" });
     const taken = {

@@ -27,7 +27,7 @@ describe("gateway: pages", () => {
     expect(servers).to.deep.equal([{ url: gateway.url }]);
   });
 
-  it("/openapi.json takes no part of a Host that is none", async () => {
+  it("/openapi.json takes no part of an invalid Host", async () => {
     for (const host of ['x"y', "x/../y", "x y", "<script>", "a@b", ""]) {
       const { body, status } = await rawGet(gateway.url, "/openapi.json", { Host: host });
       if (status === 400) continue;
@@ -126,7 +126,7 @@ describe("gateway: pages", () => {
     expect(answer.headers.get("content-security-policy")).to.contain(`style-src 'sha256-${hash}'`);
   });
 
-  it("/ sends browsers to the documentation and tells programs where everything is", async () => {
+  it("/ redirects browsers to the documentation and lists the addresses for programs", async () => {
     const browser = await read("/", { headers: { Accept: "text/html,*/*" } });
     expect(browser.status).to.equal(302);
     expect(browser.headers.get("location")).to.equal("/docs");

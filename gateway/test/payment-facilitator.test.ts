@@ -77,7 +77,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.facilitatorProxy.stop();
     });
 
-    it("and goes between checking and settling: 503 without a charge, another payment is free to follow", async () => {
+    it("and goes away between checking and settling: 503 without a charge, another payment is free to follow", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
       gateway.solana.answer = async (req, res) => {
@@ -117,7 +117,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
     });
 
-    it("in answering that it has settled: the chain tells, and the client has its data", async () => {
+    it("in reporting a settlement: the chain shows it, and the client has its data", async () => {
       const url = newUrl();
       world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         await pass();
@@ -150,7 +150,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
     });
 
-    it("so that the settlement lands after everybody has given up: found by the next request", async () => {
+    it("so that the settlement lands after all have given up: found by the next request", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
       let settle: () => Promise<ProxyResponse> = async () => ({ status: 500, body: {} });
@@ -249,7 +249,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await expectError(answer, "payment_required");
     });
 
-    it("tells its secrets: they stay with us", async () => {
+    it("reveals its secrets: they stay in the gateway", async () => {
       const secret = "secret at http://127.0.0.1:9";
       const answers: ProxyResponse[] = [
         { status: 500, body: { error: secret } },

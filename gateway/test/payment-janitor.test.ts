@@ -42,7 +42,7 @@ describeWithChain("gateway: open payments among many", () => {
     await world?.stop();
   });
 
-  /** A node that takes its time, and counts what it is asked. */
+  /** A slow node that counts its requests. */
   const startSlowNode = async (delayMs: number) => {
     const counted = { calls: 0 };
     const server = createServer(async (req, res) => {

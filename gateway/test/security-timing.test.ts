@@ -48,7 +48,7 @@ describe("gateway: credentials are compared in equal time", () => {
     compared = [];
   });
 
-  /** Hashes, so that neither where two differ nor how long they are can be told. */
+  /** Hashes, so that time reveals neither where two differ nor how long they are. */
   const expectHashes = () => {
     if (canWatch) expect(compared).to.have.length.above(0);
     for (const [left, right] of compared) {

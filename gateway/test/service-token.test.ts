@@ -70,7 +70,7 @@ describe("gateway: the services' token", () => {
     expect(JSON.stringify(gateway.lines)).not.to.contain(TOKEN);
   });
 
-  it("is not sent where there is none", async () => {
+  it("is not sent where none is set", async () => {
     const gateway = await start({});
     await gateway.get(PATH, { headers: { authorization: "Bearer of the client" } });
     expect(gateway.evmDex.seen[0]?.headers).not.to.have.property("authorization");
@@ -103,7 +103,7 @@ describe("gateway: the services' token", () => {
     });
   }
 
-  it("has its like at the facilitator, which warns once where others can reach it without one", async () => {
+  it("has a counterpart at the facilitator, which warns once where others can reach it without one", async () => {
     const warningsOf = async (env: Readonly<Record<string, string>>) => {
       const lines: Record<string, unknown>[] = [];
       const write = (line: string) => void lines.push(JSON.parse(line));

@@ -19,7 +19,7 @@ interface SeenRequest {
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
-/** A service of our making over real HTTP and real gRPC health. */
+/** A fake service over real HTTP and real gRPC health. */
 export interface FakeUpstream {
   readonly url: string;
   readonly grpc: string;

@@ -104,7 +104,7 @@ describe("usage counter", () => {
     );
   });
 
-  it("counts on while a write is under way, and writes one after the other", async () => {
+  it("keeps counting while a write is under way, and writes one after the other", async () => {
     let release = () => {};
     let writes = 0;
     const slow = async (rows: readonly UsageRow[]) => {
@@ -126,7 +126,7 @@ describe("usage counter", () => {
     expect(await usage.sumTotals("key_1", 0)).to.deep.equal({ requests: 2, limited: 0 });
   });
 
-  it("writes by itself every few seconds, and tells of a store that is away", async () => {
+  it("writes by itself every few seconds, and reports a store that is unreachable", async () => {
     const failures: unknown[] = [];
     let isAway = true;
     const { counter } = setUp({

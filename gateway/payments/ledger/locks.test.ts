@@ -23,7 +23,7 @@ function promises(locks: () => Locks, others: () => Locks): void {
     await other.release();
   });
 
-  it("goes to everybody who waits, one after the other, and never to two", async () => {
+  it("goes to every waiter, one after the other, and never to two", async () => {
     let held = 0;
     const work = async (locks: Locks) => {
       const lock = (await locks.acquire("queue", PATIENT)) as Lock;
@@ -36,7 +36,7 @@ function promises(locks: () => Locks, others: () => Locks): void {
     await Promise.all(Array.from({ length: 20 }, (_, at) => work(at % 2 === 0 ? locks() : others())));
   });
 
-  it("is given up by who has waited long enough, and taken by the next", async () => {
+  it("is given up by a waiter at its time limit, and taken by the next", async () => {
     const lock = (await locks().acquire("slow", NOW)) as Lock;
     expect(await locks().acquire("slow", { waitMs: 20 })).to.equal(undefined);
     expect(await others().acquire("slow", { waitMs: 20 })).to.equal(undefined);
@@ -88,7 +88,7 @@ describeWithProcesses("payment locks in Redis", () => {
     const kept = (await one.acquire("kept", NOW)) as Lock;
     const inherited = (await other.acquire("orphan", PATIENT)) as Lock;
     expect(inherited).not.to.equal(undefined);
-    // Longer than a lock lasts that nobody renews.
+    // Longer than a lock lasts without renewal.
     expect(await other.acquire("kept", NOW)).to.equal(undefined);
     await kept.release();
     await inherited.release();

@@ -130,7 +130,7 @@ export interface PayGateway extends TestGateway {
   urlOf(n?: number): string;
 }
 
-/** A gateway of a world, with its payments in the world's folder unless told otherwise. */
+/** A gateway of a world, with its payments in the world's folder by default. */
 export async function startPayGateway(
   world: PaymentEnvironment,
   options: {

@@ -13,7 +13,7 @@ interface TrialReport {
   readonly charged: number;
   /** Whole tables that a client has read. */
   readonly tables: number;
-  /** Settled payments whose answer nobody has had, by the ledger. */
+  /** Settled payments whose response no client has received, by the ledger. */
   readonly owed: number;
   /** Whether a gateway may think a table lost that was read: its connection was reset, or its process killed. */
   readonly isDoubtful: boolean;
@@ -109,17 +109,17 @@ export async function runTrial(
   };
   const beKilled = async (): Promise<string> => {
     const delayMs = Math.floor(random() * 400);
-    const asked = asUnmodified();
+    const isTable = asUnmodified();
     await sleep(delayMs);
     await world.kill();
-    if (await asked) tables += 1;
+    if (await isTable) tables += 1;
     return `gateway killed after ${delayMs} ms`;
   };
-  const ask = async (): Promise<string> => {
+  const request = async (): Promise<string> => {
     if (await asUnmodified()) tables += 1;
-    return "asked";
+    return "requested";
   };
-  const ways = { cut: beCut, abort, kill: beKilled, fault: ask };
+  const ways = { cut: beCut, abort, kill: beKilled, fault: request };
 
   world.faults.set(payer.address.toLowerCase(), fault);
   if (fault === "service") world.brokenServices.add(index);
@@ -178,7 +178,7 @@ interface TrialTotals {
   readonly tables: number;
   /** By the command that an operator has. */
   readonly owed: number;
-  /** Tables that nobody paid for, since a gateway could not know that the ones before had been read. */
+  /** Tables without a payment, since a gateway could not know that the ones before had been read. */
   readonly free: number;
   /** Aborted by an unmodified client, charged, and not had: what no server can see. */
   readonly unseen: number;

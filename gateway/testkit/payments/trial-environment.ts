@@ -33,7 +33,7 @@ export interface TrialEnvironment {
   owedTo(payer: Payer, index: number): Promise<number>;
   /** Resolves when a gateway is there. */
   ready(): Promise<void>;
-  /** All owed payments, as `npm run payments -- list --state owed --json` tells an operator. */
+  /** All owed payments, as `npm run payments -- list --state owed --json` lists them. */
   listOwed(): Promise<readonly { payer: string }[]>;
   received(): Promise<bigint>;
   stop(): Promise<void>;
