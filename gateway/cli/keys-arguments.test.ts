@@ -58,7 +58,7 @@ describe("arguments of the keys command", () => {
     });
   });
 
-  it("list, suspend, resume, revoke, usage and help are what they say", () => {
+  it("list, suspend, resume, revoke, usage and help are read as such", () => {
     expect(parseKeysCommand(["list"])).to.deep.equal({ name: "list", asJson });
     expect(parseKeysCommand(["list", "--json", "--owner", "acme"])).to.deep.equal({
       name: "list",

@@ -37,7 +37,7 @@ describe("gateway: the port of operators", () => {
     expect(urls[2]).to.equal(undefined);
   });
 
-  it("says which setting names a port that is taken", async () => {
+  it("names the setting of a port that is in use", async () => {
     const { port } = new URL((await start(0)).adminUrl as string);
     const failure = await start(Number(port)).catch((error: Error) => error);
     expect((failure as Error).message).to.equal(

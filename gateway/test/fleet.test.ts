@@ -107,7 +107,7 @@ describeWithProcesses("gateway: several workers", () => {
     await until(async () => (await used()) === 12 && (await used()) === 12);
   });
 
-  it("are replaced when they die, and the others go on meanwhile", async () => {
+  it("are replaced when they die, and the others keep serving", async () => {
     const gateway = await start();
     const [first] = pidsOf(gateway, "listening") as [number];
     process.kill(first, "SIGKILL");

@@ -31,7 +31,7 @@ describeLong("gateway: health of services", () => {
     expect((await gateway.get("/readyz")).status).to.equal(200);
   });
 
-  it("answers go on where the only replica answers requests but no probe", async () => {
+  it("requests are still answered where the only replica answers no probe", async () => {
     gateway = await startTestGateway();
     const { evmDex } = gateway;
     evmDex.probeDelayMs = 60_000;

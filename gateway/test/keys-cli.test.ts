@@ -144,7 +144,7 @@ describeWithProcesses("gateway: two processes and a revoked key", () => {
     return statuses;
   };
 
-  it("both refuse it within ten seconds without Redis; limits are each one's own", async () => {
+  it("both refuse it within ten seconds without Redis; each has limits of its own", async () => {
     expect(await revokeAndWait({})).to.deep.equal([200, 200, 200, 200, 200, 200, 200]);
   });
 

@@ -91,7 +91,7 @@ describe("gateway: limits", () => {
     }
   });
 
-  it("answers an address that is refused again and again with 429, and its valid keys as ever", async () => {
+  it("answers an address that is refused again and again with 429, and still serves its valid keys", async () => {
     await start({ address: FIVE });
     const key = gateway.keys.add();
     const suspended = gateway.keys.add({ suspendedAt: 1 });
@@ -131,7 +131,7 @@ describe("gateway: limits", () => {
       };
     };
 
-    it("count against that key's limits alone, say so in headers, and leave the address what it has", async () => {
+    it("count against that key's limits alone, say so in headers, and leave the address's limits alone", async () => {
       await start({
         key: { ratePerSecond: 0.5, burst: 6, dailyQuota: null },
         address: { ...FIVE, burst: 1 },

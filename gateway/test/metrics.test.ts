@@ -68,7 +68,7 @@ describeWithChain("gateway: what operators see of it", () => {
     const address = wallet.toLowerCase();
     const balance = sample(text, "gateway_facilitator_balance_ether", { address }) ?? 0;
     const wei = await world.chain.client.getBalance({ address: wallet });
-    // Looked at before the settlement, which took some gas.
+    // Read before the settlement, which cost some gas.
     expect(balance).to.be.closeTo(Number(wei) / 1e18, 0.01);
   });
 

@@ -61,7 +61,7 @@ describeWithChain("gateway: payments and what they may cost the facilitator", ()
     expect(Number(gas[0])).to.be.below(150_000);
   });
 
-  it("a contract wallet whose check of signatures is sensible pays like any other", async () => {
+  it("a contract wallet with a cheap check of signatures pays like any other", async () => {
     const payer = await createBurningPayer(world, { rounds: 10n });
     const gas = await gasOf(() =>
       world.expectPaid(payer, 1, async () => expectData(await payer.fetch(newUrl()))),

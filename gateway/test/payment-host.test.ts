@@ -217,7 +217,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       });
     });
 
-    it("does not wait for itself where the other one was faster while Redis is away", async () => {
+    it("does not wait for itself where the other one was faster while Redis is unreachable", async () => {
       const [one, other] = await startTwo("redis://127.0.0.1:9");
       const target = `${TARGET}&offset=504`;
       const payer = await world.createPayer();
@@ -227,7 +227,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       let checks = 0;
       world.facilitatorProxy.overrides["/verify"] = async (pass) => {
         checks += 1;
-        // Both have looked for an earlier payment by then, and found none; the second goes on when the first is being settled.
+        // Both have looked for an earlier payment by then, and found none; the second continues when the first is being settled.
         const mayGoOn = checks === 1 ? () => checks > 1 : () => isSettling;
         await until(mayGoOn);
         return pass();
@@ -249,7 +249,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       world.facilitatorProxy.overrides = {};
     });
 
-    it("never charges a payment twice while Redis is away", async () => {
+    it("never charges a payment twice while Redis is unreachable", async () => {
       const [one, other] = await startTwo("redis://127.0.0.1:9");
       const target = `${TARGET}&offset=503`;
       const payer = await world.createPayer();

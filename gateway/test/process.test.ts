@@ -89,7 +89,7 @@ describeWithProcesses("gateway: as a process", () => {
     expect(help.stdout).to.contain("Usage:");
   });
 
-  it("says which setting is wrong and exits with the code that no supervisor retries", async () => {
+  it("names the setting that is wrong and exits with the code that no supervisor retries", async () => {
     const wrong = startProgram("gateway/main.ts", {
       env: {
         GATEWAY_PORT: "http",

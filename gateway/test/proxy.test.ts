@@ -56,7 +56,7 @@ describe("gateway: proxy", () => {
       expect(headers.get("content-type")).to.equal("application/json");
     });
 
-    it("passes 304 with its ETag when the service says so", async () => {
+    it("passes on the service's 304 with its ETag", async () => {
       gateway.evmDex.answer = (req, res) => {
         const isKnown = req.headers["if-none-match"] === 'W/"v7"';
         const data = { "X-Data-Block": "7", "X-Data-Stale": "prices; age=7" };
@@ -81,7 +81,7 @@ describe("gateway: proxy", () => {
       expect(await head.text()).to.equal("");
     });
 
-    it("keeps every credential and every hop-by-hop header from the service", async () => {
+    it("sends no credential and no hop-by-hop header to the service", async () => {
       await gateway.get("/evm/chains", {
         headers: {
           Authorization: "Bearer secret",
@@ -152,7 +152,7 @@ describe("gateway: proxy", () => {
       }
     });
 
-    it("puts its own session into an error whose session got lost", async () => {
+    it("puts its own session into an error that has another", async () => {
       gateway.evmDex.answer = (_req, res) => {
         res.writeHead(400, { "Content-Type": "application/json" });
         res.end('{"error":"bad_request","message":"Cannot parse limit.","session":"another"}');

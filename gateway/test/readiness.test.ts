@@ -52,7 +52,7 @@ describe("gateway: /readyz and the chains of services", () => {
     expect(served?.lagSeconds).to.be.within(40, 45);
   });
 
-  it("keeps passing requests meanwhile, and stays in its load balancer", async () => {
+  it("keeps passing requests meanwhile, and stays in rotation behind a load balancer", async () => {
     gateway.lending.chains = [FIRST_READ];
     await until(async () => (await readyz()).code === 503);
     const probed = await readyz("?exclude=data");
@@ -62,7 +62,7 @@ describe("gateway: /readyz and the chains of services", () => {
     });
     expect((await gateway.get("/evm/chains")).status).to.equal(200);
     gateway.lending.answer = answerError(503, "unavailable", "34 % done");
-    // Refusals of a service are no failures of it: its other tables stay within reach.
+    // A service that refuses has not failed: its other tables stay available.
     for (let i = 0; i < 20; i++)
       expect((await gateway.get("/evm/lending/lendinga/v3/pools")).status).to.equal(503);
     expect((await readyz("?exclude=data")).code).to.equal(200);

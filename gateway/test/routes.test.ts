@@ -165,7 +165,7 @@ describe("gateway: routes", () => {
     expect(everySeen()).to.have.length(requestsBefore + 1);
   });
 
-  it("sets the headers browsers protect themselves by and hides what it is made of", async () => {
+  it("sets the security headers of browsers and hides its software", async () => {
     const { headers } = await fetch(`${gateway.url}/nothing`);
     expect(headers.get("x-content-type-options")).to.equal("nosniff");
     expect(headers.get("content-security-policy")).to.contain("default-src 'none'");

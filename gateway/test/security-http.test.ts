@@ -160,7 +160,7 @@ describe("gateway: hostile HTTP", () => {
     expectRefusal(await rawGet(gateway.url, "/evm/chains", { "X-API-KEY": key }), "a key over two lines");
   });
 
-  it("gives nothing for a path that only looks like an endpoint's, with or without a key", async () => {
+  it("returns nothing for a path that only looks like an endpoint's, with or without a key", async () => {
     const paths = [
       ...["/evm/chains/", "//evm/chains", "/evm//chains", "/evm/chains//", "/./evm/chains", "/evm/./chains"],
       ...[
@@ -298,7 +298,7 @@ describe("gateway: hostile HTTP", () => {
       expect(() => readPayment(Buffer.from(json).toString("base64"))).to.throw();
   });
 
-  it("writes one line of JSON a request into its log, and in it no word of a client", async () => {
+  it("logs one line of JSON per request, without any text of the client", async () => {
     const before = lines.length;
     const hostile = `${MARK}\u001b[31m\u0008{"level":"fatal"}`;
     const shown = Buffer.from(hostile)

@@ -78,7 +78,7 @@ describeWithProcesses("secrets of real processes", () => {
   const talkativeRedis = () =>
     createTcp((socket) => {
       socket.on("error", () => {});
-      // Before version 6 Redis did not know HELLO, and said so with its arguments.
+      // Before version 6 Redis did not know HELLO, and repeated its arguments in the error.
       socket.on("data", (chunk) => {
         const words = String(chunk)
           .split("\r\n")
@@ -181,7 +181,7 @@ describeWithProcesses("secrets of real processes", () => {
       to: PAY_TO,
       value: "50000",
       validAfter: "0",
-      // Within what a seller takes.
+      // Within the time that a seller accepts.
       validBefore: String(Math.floor(Date.now() / 1000) + 90),
       nonce: `0x${"33".repeat(32)}`,
     };
@@ -192,7 +192,7 @@ describeWithProcesses("secrets of real processes", () => {
   };
   let sentPayment = "";
 
-  it("have been used, and every process has had something to complain of", async () => {
+  it("have been used, and every process has reported a problem", async () => {
     const gateway = running.get("gateway") as TestProcess;
     const url = await listeningAt(gateway);
     const payUrl = await listeningAt(gateway, '"selling requests"');
@@ -274,7 +274,7 @@ describeWithProcesses("secrets of real processes", () => {
         }
       }
     }
-    // The password was there to be hidden: what Redis said of it has been logged.
+    // The password was there to be hidden: the error of Redis has been logged.
     expect(said.get("gateway")).to.contain("[secret]");
   });
 });

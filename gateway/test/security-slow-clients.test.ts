@@ -62,7 +62,7 @@ describeLong("gateway: slow clients", () => {
   };
   const isServing = async () => (await gateway.get("/evm/chains")).status === 200;
 
-  it("that never end their head, or say nothing at all, get 408 and are closed; others are served meanwhile", async () => {
+  it("that never end their head, or send nothing at all, get 408 and are closed; others are served meanwhile", async () => {
     const slow = Array.from({ length: 100 }, () => drip(HEAD, "X-A: b\r\n"));
     const letters = drip("GET /evm/chains HTTP/1.1\r\nX-", "a");
     const silent = open();
@@ -136,7 +136,7 @@ describeLong("gateway: slow clients", () => {
     client.socket.pause();
     // More than systems keep for a connection.
     client.socket.write(`${HEAD}\r\n`.repeat(60));
-    // The system notes at the first look that nothing has moved, and says so at the second.
+    // The system notes at the first check that nothing has moved, and reports it at the second.
     await new Promise((resolve) => setTimeout(resolve, 4 * TIMEOUTS.stallMs));
     client.socket.resume();
     await until(() => client.isClosed());

@@ -14,7 +14,7 @@ import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/ga
 const canWatch = !("Deno" in globalThis);
 const TOKEN = "a token of these tests";
 
-/** What takes as long for a guess that is almost right as for any other. Watched, since it cannot be measured. */
+/** Takes as long for a guess that is almost right as for any other. Calls are recorded, since time cannot be measured. */
 describe("gateway: credentials are compared in equal time", () => {
   const { timingSafeEqual } = crypto;
   let compared: [left: Buffer, right: Buffer][] = [];

@@ -89,7 +89,7 @@ describe("gateway: the services' token", () => {
     ["a wrong one", OTHER],
     ["none", undefined],
   ] as const) {
-    it(`makes a gateway with ${what} not ready, which says why; a client gets 503 and no 401`, async () => {
+    it(`makes a gateway with ${what} not ready, with the reason; a client gets 503 and no 401`, async () => {
       const service = await startService([TOKEN]);
       const gateway = await startBefore(service, serviceToken);
       await expectError(await gateway.get(PATH), "unavailable");

@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gatewa
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
 import { until } from "../testkit/until.ts";
 
-/** So slow that nothing comes back while a test runs, however long that takes. */
+/** So slow that nothing drains while a test runs. */
 const SLOW = { ratePerSecond: 0.001, burst: 5, dailyQuota: null };
 
 describeWithProcesses("gateway: limits shared through Redis", () => {

@@ -56,7 +56,7 @@ describeWithChain("gateway: traces", () => {
     return lines.find(isOwn);
   };
 
-  it("begin below the client's span and go on to the service, recorded as the gateway decides", async () => {
+  it("begin below the client's span and continue at the service, recorded as the gateway decides", async () => {
     const started = await start();
     const { get, evmDex } = started;
     const answer = await get(`${POOL}?${QUERY}&api_key=hunter2`, { headers: HEADERS });
@@ -186,7 +186,7 @@ describeWithChain("gateway: traces", () => {
     ]);
   });
 
-  it("are not made without a collector, and a client's headers stay behind", async () => {
+  it("are not made without a collector, and a client's trace headers are not sent on", async () => {
     gateway = await startTestGateway();
     const answer = await gateway.get(`${POOL}?${QUERY}`, { headers: HEADERS });
     expect(answer.status).to.equal(200);
@@ -227,7 +227,7 @@ describeWithChain("gateway: traces", () => {
       expect(sent).not.to.contain(payer.address.slice(2).toLowerCase());
     });
 
-    it("go on in the built-in facilitator", async () => {
+    it("continue in the built-in facilitator", async () => {
       const config = readFacilitatorConfig({
         FACILITATOR_PORT: "0",
         FACILITATOR_PRIVATE_KEY: `0x${"11".repeat(32)}`,

@@ -75,7 +75,7 @@ describe("gateway: usage", () => {
           endpoints: [
             { path: "/api/v1/solana/tokens", requests: 1, limited: 0 },
             { path: "/evm/chains", requests: 2, limited: 0 },
-            // Out of its scopes, and its own request all the same.
+            // Outside its scopes, but still its own request.
             { path: "/evm/lending/lendinga/v3/pools", requests: 1, limited: 0 },
           ],
         },
@@ -100,7 +100,7 @@ describe("gateway: usage", () => {
     expect(refused.headers.get("retry-after")).to.equal("1000");
   });
 
-  it("needs a key of one's own that is not suspended, and returns no limits for the bootstrap key", async () => {
+  it("needs a key that is not suspended, and returns no limits for the bootstrap key", async () => {
     const gateway = await start();
     await expectError(await fetch(`${gateway.url}/usage`), "unauthorized");
     const suspended = keys.add({ suspendedAt: 1 });

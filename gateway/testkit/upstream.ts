@@ -30,7 +30,7 @@ export interface FakeUpstream {
   healthy: boolean;
   /** Milliseconds by which probes are answered late. */
   probeDelayMs: number;
-  /** What its status says of its chains. */
+  /** What its status reports of its chains. */
   chains: readonly ChainStatus[];
   /** Ends both servers at once, as a kill would. */
   stop(): Promise<void>;

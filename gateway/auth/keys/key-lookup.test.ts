@@ -109,7 +109,7 @@ describe("key look-up", () => {
     expect((await lookUp(key))?.id).to.equal("key_0");
   });
 
-  it("gives up on a store that does not answer", async () => {
+  it("stops waiting for a store that does not respond", async () => {
     const { directory, lookUp } = setUp({ lookupTimeoutMs: 5 });
     directory.gate = new Promise(() => {});
     expect((await failureOf(lookUp(directory.add()))).code).to.equal("unavailable");

@@ -145,7 +145,7 @@ describe("usage counter", () => {
     await counter.stop();
   });
 
-  it("forgets what is older than it is kept, once a day", async () => {
+  it("deletes usage beyond its retention, once a day", async () => {
     const old = { ...event(), gateway: "before", requests: 1, limited: 0, lastAt: 0 };
     const { isPassed: _passed, ...row } = old;
     await usage.save([19_969, 19_970, 19_971].map((day) => ({ ...row, day })));

@@ -89,7 +89,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await other.markDelivered(settled)).to.include({ deliveredAt: clock.nowMs() - 1_000 });
     });
 
-    it("takes a void record back where the chain has the transfer after all", async () => {
+    it("settles a void record where the chain has the transfer after all", async () => {
       const record = recordOf();
       await ledger.open(record);
       expect(await ledger.markVoid(record, "expired")).to.include({ state: "void", reason: "expired" });
@@ -214,7 +214,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await ledger.countOpen(1_001)).to.equal(7);
     });
 
-    it("gives a round to one of several gateways, and to another one when its time is over", async () => {
+    it("grants a round to one of several gateways, and to another one when its time is over", async () => {
       const nowMs = 10_000;
       const taken = await Promise.all(
         [ledger, other].map((one) => one.takeRound({ nowMs, untilMs: nowMs + 100 })),

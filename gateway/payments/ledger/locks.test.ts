@@ -81,7 +81,7 @@ describeWithProcesses("payment locks in Redis", () => {
     () => other,
   );
 
-  it("is free again a while after its gateway was killed, and kept as long as it lives", async () => {
+  it("expires some time after its gateway was killed, and is renewed while it lives", async () => {
     const killed = await open();
     await killed.acquire("orphan", NOW);
     killed.close();
@@ -94,7 +94,7 @@ describeWithProcesses("payment locks in Redis", () => {
     await inherited.release();
   });
 
-  it("holds within each gateway while Redis is away", async () => {
+  it("holds within each gateway while Redis is unreachable", async () => {
     await redis.kill();
     const lock = (await one.acquire("away", NOW)) as Lock;
     expect(await one.acquire("away", NOW)).to.equal(undefined);

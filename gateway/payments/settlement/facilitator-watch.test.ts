@@ -56,7 +56,7 @@ describe("what the gateway sees of the facilitator", () => {
     return { state, has, balance, isUsable, levels };
   };
 
-  it("is that it settles here, and what its wallets have, as the chain says", async () => {
+  it("is that it settles here, and its wallets' balances on the chain", async () => {
     const { state, balance, isUsable, levels } = await start(GOOD);
     expect(await isUsable()).to.equal(true);
     expect(await balance(WALLET.toLowerCase(), "0.0015")).to.equal(true);

@@ -63,7 +63,7 @@ async function setUp(fates: Readonly<Record<string, Fate>>, changes: Partial<Jan
 
 describe("payment janitor", () => {
   let world: Awaited<ReturnType<typeof setUp>>;
-  /** Time goes on: a round is taken for as long as it is by the clock. */
+  /** Advances the clock: a round lasts as long as the clock says. */
   let ticking: NodeJS.Timeout | undefined;
   const tick = () => {
     ticking = setInterval(() => world.clock.advance(10), 2);

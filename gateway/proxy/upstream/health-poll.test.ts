@@ -25,7 +25,7 @@ describe("health poll", () => {
     poll.stop();
   });
 
-  it("takes a failing probe for an unreachable replica and recovers", async () => {
+  it("reports a replica with failing probes as unreachable, and recovers", async () => {
     let isDown = true;
     const { upstream, poll } = setUp({
       check: async () => {

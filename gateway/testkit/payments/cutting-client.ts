@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
 export interface Cut {
-  /** Bytes that are taken off the kernel before, head included; what is larger than the answer takes all of it. */
+  /** Bytes read from the kernel before that, head included; a number above the response's size reads all of it. */
   readonly afterBytes: number;
   /**
    * - `reset`      the connection is reset

@@ -29,7 +29,7 @@ export interface TrialEnvironment {
   kill(): Promise<void>;
   /** When gateways were killed (monotonic milliseconds). */
   readonly kills: readonly number[];
-  /** Payments of a payer that the ledger says are owed. */
+  /** Payments of a payer that the ledger lists as owed. */
   owedTo(payer: Payer, index: number): Promise<number>;
   /** Resolves when a gateway is there. */
   ready(): Promise<void>;
