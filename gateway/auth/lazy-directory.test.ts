@@ -21,7 +21,7 @@ function setUp() {
 }
 
 describe("lazy key directory", () => {
-  it("opens a store that was away when asked again, and only once", async () => {
+  it("opens a store that was unreachable at the next call, and only once", async () => {
     const { directory, state, tries } = setUp();
     expect(await tries()).to.contain("away");
     state.isAway = false;
@@ -31,7 +31,7 @@ describe("lazy key directory", () => {
     expect(state.closed).to.equal(1);
   });
 
-  it("closes in peace what was never opened", async () => {
+  it("closes without an error what was never opened", async () => {
     const { directory, state, tries } = setUp();
     await directory.close();
     await tries();

@@ -15,7 +15,7 @@ describe("quota memory", () => {
     const clock = createManualClock(20_000 * DAY_MS + 1_000);
     const limiter = createMemoryLimiter(clock);
     const directory = createFakeDirectory();
-    const asked: [string, number][] = [];
+    const queries: [string, number][] = [];
     const state = { used: 7, failure: undefined as Error | undefined };
     const failures: unknown[] = [];
     const memory = restoreQuotas({
@@ -26,26 +26,26 @@ describe("quota memory", () => {
       onFailure: (error) => failures.push(error),
       usage: async () => ({
         countPassed: async (subject, day) => {
-          asked.push([subject, day]);
+          queries.push([subject, day]);
           if (state.failure) throw state.failure;
           return state.used;
         },
       }),
     });
     const left = () => limiter.peek({ kind: "key", subject: "key_0", rule }).remaining.daily;
-    return { clock, limiter, directory, memory, asked, state, failures, left };
+    return { clock, limiter, directory, memory, queries, state, failures, left };
   }
 
-  it("has a limiter that was started anew go on with the day's quota", async () => {
-    const { directory, memory, asked, left } = setUp();
+  it("lets a restarted limiter continue the day's quota", async () => {
+    const { directory, memory, queries, left } = setUp();
     const hash = hashApiKey(directory.add());
     expect(left()).to.equal(10);
     expect((await memory.findByHash(hash))?.id).to.equal("key_0");
-    expect(asked).to.deep.equal([["key_0", 20_000]]);
+    expect(queries).to.deep.equal([["key_0", 20_000]]);
     expect(left()).to.equal(3);
   });
 
-  it("takes up what other gateways have written, and never less than is known here", async () => {
+  it("applies usage that other gateways have written, and never less than is known here", async () => {
     const { directory, memory, limiter, state, left, clock } = setUp();
     const hash = hashApiKey(directory.add());
     for (let i = 0; i < 9; i += 1) limiter.take({ kind: "key", subject: "key_0", rule });
@@ -61,12 +61,12 @@ describe("quota memory", () => {
     expect(left()).to.equal(8);
   });
 
-  it("asks of no key without a quota, and finds keys while usage cannot be read", async () => {
-    const { directory, memory, asked, state, failures } = setUp();
+  it("reads no usage of keys without a quota, and finds keys while usage cannot be read", async () => {
+    const { directory, memory, queries, state, failures } = setUp();
     const free = hashApiKey(directory.add({ label: "free" }));
     expect((await memory.findByHash(free))?.label).to.equal("free");
     expect(await memory.findByHash("nothing")).to.equal(undefined);
-    expect(asked).to.deep.equal([]);
+    expect(queries).to.deep.equal([]);
     state.failure = new Error("away");
     expect((await memory.findByHash(hashApiKey(directory.add())))?.id).to.equal("key_1");
     expect(failures).to.deep.equal([state.failure]);

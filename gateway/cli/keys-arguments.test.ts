@@ -6,7 +6,7 @@ import { UsageError } from "./keys-values.ts";
 const asJson = false;
 
 describe("arguments of the keys command", () => {
-  it("create takes a label and settings, and says nothing of what is not named", () => {
+  it("create takes a label and settings, and omits those not named", () => {
     expect(parseKeysCommand(["create", "--label", " a client "])).to.deep.equal({
       name: "create",
       asJson,
@@ -45,7 +45,7 @@ describe("arguments of the keys command", () => {
     });
   });
 
-  it("rotate takes an overlap, of a day unless it says else", () => {
+  it("rotate takes an overlap, of a day by default", () => {
     expect(parseKeysCommand(["rotate", "key_1"])).to.deep.equal({
       name: "rotate",
       asJson,
@@ -58,7 +58,7 @@ describe("arguments of the keys command", () => {
     });
   });
 
-  it("list, suspend, resume, revoke, usage and help are what they say", () => {
+  it("list, suspend, resume, revoke, usage and help are read as such", () => {
     expect(parseKeysCommand(["list"])).to.deep.equal({ name: "list", asJson });
     expect(parseKeysCommand(["list", "--json", "--owner", "acme"])).to.deep.equal({
       name: "list",

@@ -79,7 +79,7 @@ describe("gateway/pages/live-examples", () => {
     expect(Object.keys(watch.current().examples)).to.deep.equal([POOL]);
   });
 
-  it("stay while the service is away or answers with something else, and go when it has none any more", async () => {
+  it("stay while the service is unreachable or returns something else, and go when it has none any more", async () => {
     answer = json({ [POOL]: GOOD });
     const { watch, group } = start();
     await until(() => watch.current().examples[POOL] !== undefined);
@@ -102,13 +102,13 @@ describe("gateway/pages/live-examples", () => {
     if (member !== undefined) group.report(member, "not_serving");
     answer = json({});
     await new Promise((resolve) => setTimeout(resolve, 80));
-    expect(watch.current(), "nobody is asked").to.equal(live);
+    expect(watch.current(), "no replica receives a request").to.equal(live);
     if (member !== undefined) group.report(member, "serving");
     await until(() => watch.current() !== live);
     expect(watch.current().examples).to.deep.equal({});
   });
 
-  it("poll soon while there are none, and then at the interval", async () => {
+  it("are requested soon again while missing, and then at the interval", async () => {
     let count = 0;
     answer = (req, res) => {
       count += 1;
@@ -136,7 +136,7 @@ describe("gateway/pages/live-examples", () => {
     expect(made).to.equal(1);
     await until(() => watch.current().examples[POOL] !== undefined);
     expect(document()).to.deep.equal([POOL]);
-    // The same told again is the same document.
+    // The same examples, received again, give the same document.
     await until(() => seen.length > 5);
     document();
     expect(made).to.equal(2);

@@ -47,7 +47,7 @@ describe("payment payload", () => {
     expect(identifier).to.equal(undefined);
   });
 
-  it("keeps a time beyond what a number holds beyond every clock", () => {
+  it("caps a time that no number holds exactly, beyond every clock", () => {
     const last = { ...PAYLOAD.payload.authorization, validBefore: String(2n ** 256n - 1n) };
     const { authorization } = readPayment(
       encode({ ...PAYLOAD, payload: { ...PAYLOAD.payload, authorization: last } }),
@@ -55,7 +55,7 @@ describe("payment payload", () => {
     expect(authorization.validBefore).to.equal(Number.MAX_SAFE_INTEGER);
   });
 
-  it("has an identifier where the client gave one, and none where it sends the offer's extension back", () => {
+  it("has an identifier where the client sent one, and none where it sends the offer's extension back", () => {
     const withInfo = (info: unknown) =>
       readPayment(encode({ ...PAYLOAD, extensions: { "payment-identifier": { info } } })).identifier;
     expect(withInfo({ required: false, id: "pay_0123456789abcdef" })).to.equal("pay_0123456789abcdef");

@@ -37,7 +37,7 @@ describe("gateway: the port of operators", () => {
     expect(urls[2]).to.equal(undefined);
   });
 
-  it("says which setting names a port that is taken", async () => {
+  it("names the setting of a port that is in use", async () => {
     const { port } = new URL((await start(0)).adminUrl as string);
     const failure = await start(Number(port)).catch((error: Error) => error);
     expect((failure as Error).message).to.equal(
@@ -45,7 +45,7 @@ describe("gateway: the port of operators", () => {
     );
   });
 
-  it("moves where it is in use and nobody has chosen it, and is refused by name where somebody has", async () => {
+  it("moves where the default port is in use, and fails by name where a configured one is", async () => {
     const metrics = { contentType: "text/plain", render: async () => "up 1\n" };
     const first = await startAdminServer(metrics, { host: "127.0.0.1", port: 0, setting: "ADMIN_PORT" });
     const taken = {

@@ -23,7 +23,7 @@ describeLong("gateway: response cache", () => {
   });
   afterEach(() => gateway.stop());
 
-  const asked = () => gateway.evmDex.seen.length;
+  const requestCount = () => gateway.evmDex.seen.length;
   const wordOf = (answer: Response) => answer.headers.get("x-cache");
   const get = async (target: string, headers: Record<string, string> = {}) => {
     const answer = await gateway.get(target, { headers });
@@ -34,7 +34,7 @@ describeLong("gateway: response cache", () => {
       text: await answer.text(),
     };
   };
-  /** A service whose data has a version, as ours have: a tag, a block, and a second of freshness. */
+  /** A service whose data has a version, as a real one's: a tag, a block, and a second of freshness. */
   const serveVersion = (version: () => number) => {
     gateway.evmDex.answer = (req, res) => {
       const tag = `W/"v${version()}"`;
@@ -44,7 +44,7 @@ describeLong("gateway: response cache", () => {
     };
   };
 
-  it("gives an answer again while it is fresh, with its age, and asks for it after that", async () => {
+  it("returns a response again while it is fresh, with its age, and requests it anew after that", async () => {
     const first = await get(PATH);
     expect(first.word).to.equal("miss");
     expect(first.headers.get("age")).to.equal(null);
@@ -56,13 +56,13 @@ describeLong("gateway: response cache", () => {
     for (const name of ["content-type", "etag", "cache-control", "x-data-block"])
       expect(again.headers.get(name), name).to.equal(first.headers.get(name));
     expect(again.headers.get("x-session-id")).not.to.equal(first.headers.get("x-session-id"));
-    expect(asked()).to.equal(1);
+    expect(requestCount()).to.equal(1);
     clock.advance(1);
     expect((await get(PATH)).word).to.equal("miss");
-    expect(asked()).to.equal(2);
+    expect(requestCount()).to.equal(2);
   });
 
-  it("knows a request by what it means: parameters in any order and spelling, whoever asks", async () => {
+  it("knows a request by its meaning: parameters in any order and spelling, from any client", async () => {
     await get(`${PATH}?limit=5&offset=%31`);
     const other = gateway.keys.add();
     expect((await get(`${PATH}?offset=1&limit=5`, { "X-API-KEY": other })).word).to.equal("hit");
@@ -71,14 +71,14 @@ describeLong("gateway: response cache", () => {
     expect((await get("/evm/clones/v3/pools?offset=1&limit=5")).word).to.equal("miss");
   });
 
-  it("lets nobody pass the gates by it", async () => {
+  it("lets no client bypass the gates", async () => {
     await get(PATH);
     await expectError(await fetch(`${gateway.url}${PATH}`), "unauthorized");
     const solanaOnly = gateway.keys.add({ scopes: ["solana"] });
     await expectError(await gateway.get(PATH, { headers: { "X-API-KEY": solanaOnly } }), "forbidden");
   });
 
-  it("asks by its tag for what is no longer fresh, and goes on with the body where nothing has changed", async () => {
+  it("revalidates by its tag what is no longer fresh, and keeps the body where nothing has changed", async () => {
     let version = 7;
     serveVersion(() => version);
     await get(PATH);
@@ -98,7 +98,7 @@ describeLong("gateway: response cache", () => {
     ]);
   });
 
-  it("answers 304 itself to who knows the kept answer, and HEAD without its body", async () => {
+  it("answers 304 itself to a client that has the cached response, and HEAD without its body", async () => {
     await get(PATH);
     const known = await gateway.get(PATH, { headers: { "If-None-Match": 'W/"other", W/"v7"' } });
     expect([known.status, wordOf(known), known.headers.get("etag")]).to.deep.equal([304, "hit", 'W/"v7"']);
@@ -110,17 +110,17 @@ describeLong("gateway: response cache", () => {
       String(TABLE_TEXT.length),
     ]);
     expect(await head.text()).to.equal("");
-    expect(asked()).to.equal(1);
+    expect(requestCount()).to.equal(1);
   });
 
-  it("passes on the service's own 304 for tags of which it has nothing", async () => {
+  it("passes on the service's own 304 for tags that it does not have", async () => {
     serveVersion(() => 3);
     const known = await gateway.get(PATH, { headers: { "If-None-Match": 'W/"v3"' } });
     expect([known.status, wordOf(known)]).to.deep.equal([304, "miss"]);
     expect((await get(PATH)).text).to.equal("[3]");
   });
 
-  it("asks once for all who ask the same at the same time", async () => {
+  it("sends one request for identical requests at the same time", async () => {
     let release = () => {};
     gateway.evmDex.answer = (req, res) => {
       release = () => answerTable(req, res);
@@ -128,9 +128,9 @@ describeLong("gateway: response cache", () => {
     const all = Array.from({ length: 20 }, (_, number) =>
       get(`${PATH}?${number % 2 === 0 ? "limit=1&offset=2" : "offset=2&limit=1"}`),
     );
-    await until(() => asked() === 1);
+    await until(() => requestCount() === 1);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(asked()).to.equal(1);
+    expect(requestCount()).to.equal(1);
     release();
     const answers = await Promise.all(all);
     expect(answers.map(({ text }) => text)).to.deep.equal(Array(20).fill(TABLE_TEXT));
@@ -138,7 +138,7 @@ describeLong("gateway: response cache", () => {
     expect(answers.filter(({ word }) => word === "coalesced")).to.have.length(19);
   });
 
-  it("goes on for the others when the first of them leaves, and gives up when all have left", async () => {
+  it("continues for the others when the first client disconnects, and cancels when all have", async () => {
     let isAborted = false;
     let release = () => {};
     gateway.evmDex.answer = (req, res) => {
@@ -147,7 +147,7 @@ describeLong("gateway: response cache", () => {
     };
     const first = new AbortController();
     const leaving = gateway.get(PATH, { signal: first.signal }).catch(() => "gone");
-    await until(() => asked() === 1);
+    await until(() => requestCount() === 1);
     const staying = get(PATH);
     await new Promise((resolve) => setTimeout(resolve, 50));
     first.abort();
@@ -159,7 +159,7 @@ describeLong("gateway: response cache", () => {
 
     const last = new AbortController();
     const alone = gateway.get(`${PATH}?limit=9`, { signal: last.signal }).catch(() => "gone");
-    await until(() => asked() === 2);
+    await until(() => requestCount() === 2);
     last.abort();
     expect(await alone).to.equal("gone");
     await until(() => isAborted);
@@ -167,14 +167,14 @@ describeLong("gateway: response cache", () => {
     expect((await get(`${PATH}?limit=9`)).word).to.equal("miss");
   });
 
-  it("never keeps an error; each of those who waited for one has it under a session of its own", async () => {
+  it("never caches an error; each client that waited receives it with its own session", async () => {
     gateway.evmDex.answer = (req, res) =>
       void setTimeout(
         () => answerError(400, "bad_request", "Cannot parse limit: 0 is below 1.")(req, res),
         50,
       );
     const answers = await Promise.all(Array.from({ length: 5 }, () => gateway.get(`${PATH}?limit=0`)));
-    expect(asked()).to.equal(1);
+    expect(requestCount()).to.equal(1);
     const sessions = await Promise.all(
       answers.map(async (answer) => (await expectError(answer, "bad_request")).session),
     );
@@ -183,7 +183,7 @@ describeLong("gateway: response cache", () => {
     expect((await get(`${PATH}?limit=0`)).status).to.equal(200);
   });
 
-  it("keeps nothing that its service does not call fresh", async () => {
+  it("caches nothing that its service does not declare fresh", async () => {
     for (const cacheControl of ["no-store", "no-cache", "private", "max-age=0"]) {
       gateway.evmDex.answer = (req, res) =>
         void res
@@ -194,7 +194,7 @@ describeLong("gateway: response cache", () => {
     }
   });
 
-  it("compresses a kept answer once for each coding, and says that it depends on it", async () => {
+  it("compresses a cached response once for each coding, and sends Vary", async () => {
     const text = JSON.stringify([
       { columns: [], data: Array(200).fill(["0x0000000000000000000000000000000000000000"]), rows: 200 },
     ]);
@@ -225,21 +225,21 @@ describeLong("gateway: response cache", () => {
     expect(brotliDecompressSync(Buffer.from(body, "latin1")).toString()).to.equal(text);
   });
 
-  it("gives up a question at its own deadline, and a later one's at that", async () => {
+  it("fails a request at its own deadline, and a later one at its own", async () => {
     gateway.evmDex.answer = () => {};
     const first = gateway.get(PATH);
-    await until(() => asked() === 1);
+    await until(() => requestCount() === 1);
     await new Promise((resolve) => setTimeout(resolve, 300));
     clock.advance(300);
     const second = gateway.get(PATH);
     await expectError(await first, "request_timeout");
-    // The second one's deadline is not over: it asks anew.
-    await until(() => asked() === 2);
+    // The second one's deadline is not over: it sends a new request.
+    await until(() => requestCount() === 2);
     gateway.evmDex.answer = answerTable;
     await expectError(await second, "request_timeout");
   });
 
-  it("tells in /metrics how answers came about, and in the log", async () => {
+  it("reports in /metrics and in the log how responses came about", async () => {
     await get(PATH);
     await get(PATH);
     const metrics = await gateway.metrics();

@@ -86,14 +86,18 @@ describeWithChain("gateway: built-in facilitator", () => {
       },
     });
   };
-  const ask = async (path: string, paymentPayload: PaymentPayload, requirements?: PaymentRequirements) => {
+  const postPayment = async (
+    path: string,
+    paymentPayload: PaymentPayload,
+    requirements?: PaymentRequirements,
+  ) => {
     const paymentRequirements = requirements ?? paymentPayload.accepted;
     const answer = await post(path, { x402Version: 2, paymentPayload, paymentRequirements });
     expect(answer.status).to.equal(200);
     return (await answer.json()) as Verdict;
   };
 
-  it("says what it settles and by which wallet", async () => {
+  it("reports what it settles and by which wallet", async () => {
     const answer = await fetch(`${facilitator.url}/supported`, {
       headers: { authorization: `Bearer ${TOKEN}` },
     });
@@ -107,18 +111,18 @@ describeWithChain("gateway: built-in facilitator", () => {
 
   it("checks and settles a payment, once", async () => {
     const payment = await sign(payer);
-    expect(await ask("/verify", payment)).to.include({ isValid: true });
+    expect(await postPayment("/verify", payment)).to.include({ isValid: true });
     const before = await chain.balanceOf(TILL);
-    const settled = await ask("/settle", payment);
+    const settled = await postPayment("/settle", payment);
     expect(settled.success).to.equal(true);
     const hash = settled.transaction as `0x${string}`;
     expect((await chain.client.getTransactionReceipt({ hash })).status).to.equal("success");
     expect((await chain.balanceOf(TILL)) - before).to.equal(50_000n);
-    expect(await ask("/verify", payment)).to.deep.include({
+    expect(await postPayment("/verify", payment)).to.deep.include({
       isValid: false,
       invalidReason: "invalid_exact_evm_nonce_already_used",
     });
-    expect((await ask("/settle", payment)).success).to.equal(false);
+    expect((await postPayment("/settle", payment)).success).to.equal(false);
     expect((await chain.balanceOf(TILL)) - before).to.equal(50_000n);
   });
 
@@ -126,15 +130,15 @@ describeWithChain("gateway: built-in facilitator", () => {
     const stranger = `0x${"99".repeat(20)}` as const;
     const forStranger = await sign(payer, { payTo: stranger });
     for (const path of ["/verify", "/settle"]) {
-      const verdict = await ask(path, forStranger);
+      const verdict = await postPayment(path, forStranger);
       expect(verdict.isValid ?? verdict.success).to.equal(false);
       expect(verdict.invalidReason ?? verdict.errorReason).to.equal("invalid_exact_evm_recipient_mismatch");
     }
     const elsewhere = await sign(payer, { network: "eip155:84532" });
-    expect((await ask("/verify", elsewhere)).isValid).to.equal(false);
+    expect((await postPayment("/verify", elsewhere)).isValid).to.equal(false);
     const { signature } = (await sign(payer)).payload;
     const permit = { ...(await sign(payer)), payload: { signature, permit2Authorization: {} } };
-    expect((await ask("/verify", permit)).invalidReason).to.equal("unsupported_payload_type");
+    expect((await postPayment("/verify", permit)).invalidReason).to.equal("unsupported_payload_type");
     expect(await chain.balanceOf(stranger)).to.equal(0n);
   });
 
@@ -143,14 +147,14 @@ describeWithChain("gateway: built-in facilitator", () => {
     const late = await sign(payer, { maxTimeoutSeconds: 600 });
     const offered = { ...late.accepted, maxTimeoutSeconds: 60 };
     for (const path of ["/verify", "/settle"]) {
-      const asset = await ask(path, other);
+      const asset = await postPayment(path, other);
       expect(asset.invalidReason ?? asset.errorReason).to.equal("invalid_exact_evm_asset_mismatch");
-      const time = await ask(path, { ...late, accepted: offered }, offered);
+      const time = await postPayment(path, { ...late, accepted: offered }, offered);
       expect(time.invalidReason ?? time.errorReason).to.equal("invalid_exact_evm_valid_before_too_late");
     }
   });
 
-  it("answers what it cannot read with 400, and who does not know the token with 401", async () => {
+  it("returns 400 for what it cannot read, and 401 without the right token", async () => {
     const payment = await sign(payer);
     const bodies = [
       "",
@@ -190,13 +194,13 @@ describeWithChain("gateway: built-in facilitator", () => {
     const payers = [...rich, ...poor].sort(() => Math.random() - 0.5);
     const before = await chain.balanceOf(TILL);
     const outcomes = await Promise.all(
-      payers.map(async (account) => ({ account, ...(await ask("/settle", await sign(account))) })),
+      payers.map(async (account) => ({ account, ...(await postPayment("/settle", await sign(account))) })),
     );
     for (const { account, success } of outcomes) expect(success).to.equal(rich.includes(account));
     expect((await chain.balanceOf(TILL)) - before).to.equal(12n * 50_000n);
   });
 
-  it("tells of its balance and of what it has settled", async () => {
+  it("reports its balance and what it has settled", async () => {
     // As any path there without the token.
     expect((await fetch(`${facilitator.url}/metrics`)).status).to.equal(401);
     const metrics = await (await fetch(`${facilitator.adminUrl}/metrics`)).text();
@@ -206,7 +210,7 @@ describeWithChain("gateway: built-in facilitator", () => {
     expect(metrics).to.match(/facilitator_settlements_total\{[^}]*outcome="settled"[^}]*\} [1-9]/);
   });
 
-  it("starts while the chain is away, says so, and never claims a settlement", async () => {
+  it("starts while the chain is unreachable, reports it, and never claims a settlement", async () => {
     const blind = await start({ EVM_RPC_8453: "http://127.0.0.1:9/secret-key" });
     const payment = await sign(payer);
     for (const path of ["/verify", "/settle"]) {
@@ -222,7 +226,7 @@ describeWithChain("gateway: built-in facilitator", () => {
     await blind.stop();
   });
 
-  it("as a process outlives a chain that refuses every question, also of an asset it has not seen", async () => {
+  it("as a process survives a chain that refuses every request, also for an asset it has not seen", async () => {
     const rpc = createServer((_req, res) => void res.writeHead(401).end("no"));
     await new Promise<void>((resolve) => rpc.listen(0, "127.0.0.1", resolve));
     const { port } = rpc.address() as AddressInfo;

@@ -26,8 +26,8 @@ const linesOf = (gateway: GatewayProcess): Line[] =>
 const pidsOf = (gateway: GatewayProcess, msg: string): number[] =>
   linesOf(gateway).flatMap((line) => (line.msg === msg ? [line.pid] : []));
 
-/** Over a connection of its own, since connections are what goes to workers in turn. */
-const ask = (url: string, key: string): Promise<{ status: number; text: string }> =>
+/** Over a connection of its own, since workers receive connections in turn. */
+const fetchText = (url: string, key: string): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
     get(url, { agent: false, headers: { "X-API-KEY": key } }, (res) => {
       let text = "";
@@ -70,20 +70,20 @@ describeWithProcesses("gateway: several workers", () => {
     return gateway;
   };
   const statuses = async ({ url }: GatewayProcess, count: number) =>
-    (await Promise.all(Array.from({ length: count }, () => ask(`${url}/evm/chains`, key)))).map(
+    (await Promise.all(Array.from({ length: count }, () => fetchText(`${url}/evm/chains`, key)))).map(
       ({ status }) => status,
     );
 
   it("answer in turn, and are one gateway to limits, metrics and usage", async () => {
     const gateway = await start({ KEY_RATE: "0.001", KEY_BURST: "5" });
-    const told = await statuses(gateway, 12);
-    expect(told.filter((status) => status === 200)).to.have.length(5);
-    expect(told.filter((status) => status === 429)).to.have.length(7);
+    const received = await statuses(gateway, 12);
+    expect(received.filter((status) => status === 200)).to.have.length(5);
+    expect(received.filter((status) => status === 429)).to.have.length(7);
     const byWorker = () => linesOf(gateway).filter(({ route }) => route === "/evm/chains");
     await until(() => byWorker().length === 12);
     expect(new Set(byWorker().map(({ pid }) => pid)).size).to.equal(2);
 
-    const { text } = await ask(`${gateway.adminUrl}/metrics`, "");
+    const { text } = await fetchText(`${gateway.adminUrl}/metrics`, "");
     const countOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
     const decided = (outcome: string) =>
       countOf(`gateway_limit_decisions_total\\{kind="key",outcome="${outcome}",service="gateway"\\}`);
@@ -91,7 +91,7 @@ describeWithProcesses("gateway: several workers", () => {
     expect(
       /^http_request_duration_seconds_count\{[^}]*evm\/chains[^}]*status="200"[^}]*\} 5$/m.test(text),
     ).to.equal(true);
-    expect((await ask(`${gateway.url}/metrics`, "")).status).to.equal(404);
+    expect((await fetchText(`${gateway.url}/metrics`, "")).status).to.equal(404);
     expect(/^build_info\{[^}]*\} 1$/m.test(text)).to.equal(true);
     expect(/^gateway_upstream_serving\{[^}]*\} 1$/m.test(text), text).to.equal(true);
   });
@@ -100,14 +100,14 @@ describeWithProcesses("gateway: several workers", () => {
     const gateway = await start();
     expect(await statuses(gateway, 12)).to.deep.equal(Array(12).fill(200));
     const used = async () => {
-      const { text } = await ask(`${gateway.url}/usage`, key);
+      const { text } = await fetchText(`${gateway.url}/usage`, key);
       return (JSON.parse(text) as { usage: { requests: number }[] }).usage[0]?.requests;
     };
-    // Each tells its own at once, and the others' when they have written it.
+    // Each reports its own at once, and the others' when they have written it.
     await until(async () => (await used()) === 12 && (await used()) === 12);
   });
 
-  it("are replaced when they die, and the others go on meanwhile", async () => {
+  it("are replaced when they die, and the others keep serving", async () => {
     const gateway = await start();
     const [first] = pidsOf(gateway, "listening") as [number];
     process.kill(first, "SIGKILL");
@@ -128,7 +128,7 @@ describeWithProcesses("gateway: several workers", () => {
     expect(served.has(first)).to.equal(false);
   });
 
-  it("stop with their parent: well on SIGTERM, at once where it is killed", async () => {
+  it("stop with their parent: in order on SIGTERM, at once where it is killed", async () => {
     const gateway = await start();
     gateway.signal("SIGTERM");
     const { code, stdout } = await gateway.finished;
@@ -141,7 +141,7 @@ describeWithProcesses("gateway: several workers", () => {
     await until(() => !workers.some(isAlive));
   });
 
-  it("end the whole where they cannot listen", async () => {
+  it("end the whole fleet where they cannot listen", async () => {
     const gateway = await start();
     const port = new URL(gateway.url).port;
     const { code, stdout } = await runProgram("gateway/main.ts", {

@@ -25,7 +25,7 @@ const POOLED = 4;
 const HANG_MS = 20_000;
 const MAX_GROWTH_BYTES = 150 * 1_048_576;
 
-/** Requests follow each other on one connection, the last of which asks for its end. */
+/** Requests follow each other on one connection, which the last one closes. */
 const row = fc.array(anyForm, { minLength: 1, maxLength: PER_CONNECTION });
 const batchOf = <T>(each: fc.Arbitrary<T>) =>
   fc.noShrink(fc.array(each, { minLength: AT_ONCE, maxLength: AT_ONCE }));
@@ -104,14 +104,14 @@ describeRounds(REQUESTS / 250, "gateway: fuzz of sockets", () => {
   it(`lets no client behind a keep-alive proxy wait for another one's ${REQUESTS} requests`, async () => {
     const proxy = await startKeepAliveProxy(gateway.url, POOLED);
     let answered = 0;
-    const ask = async (path: string): Promise<{ status: number; text: string }> => {
+    const get = async (path: string): Promise<{ status: number; text: string }> => {
       const answer = await fetch(`${proxy.url}${path}`, {
         headers: { "X-API-KEY": KEY },
         signal: AbortSignal.timeout(HANG_MS),
       });
       return { status: answer.status, text: await answer.text() };
     };
-    /** One stranger's request, and a good client's before, beside and behind it. */
+    /** One odd request, and a good client's before, beside and behind it. */
     const sendBeside = async (odd: OddRequest): Promise<number> => {
       const text = textOf({ ...odd, headers: [...odd.headers, ["Connection", "close"]] });
       const strange = async () => {
@@ -122,7 +122,7 @@ describeRounds(REQUESTS / 250, "gateway: fuzz of sockets", () => {
         expect(isClosed, `not answered: ${JSON.stringify(text)}`).to.equal(true);
       };
       const good = async () => {
-        const answer = await ask("/evm/chains");
+        const answer = await get("/evm/chains");
         expect(answer, `beside ${JSON.stringify(text)}`).to.deep.equal({ status: 200, text: TABLE_TEXT });
         answered += 1;
       };
@@ -139,8 +139,8 @@ describeRounds(REQUESTS / 250, "gateway: fuzz of sockets", () => {
     }
   });
 
-  it("and is as it was before: it serves, and has logged no fault of its own", async () => {
-    expect((await gateway.ask("/evm/chains", KEY)).status).to.equal(200);
+  it("and works as before: it serves, and has logged no fault of its own", async () => {
+    expect((await gateway.get("/evm/chains", KEY)).status).to.equal(200);
     expect((await fetch(`${gateway.url}/readyz`)).status).to.equal(200);
     const faults = gateway
       .stdout()

@@ -96,7 +96,7 @@ describe("gateway: fuzz", () => {
     await fc.assert(
       fc.asyncProperty(anyRequest, async (request) => {
         const answer = await sendRaw(gateway.url, toText(request));
-        // An announced body that never comes and a tunnel nobody offers end without an answer.
+        // An announced body that never comes and an unsupported tunnel end without a response.
         if (answer.text === "") return;
         expect(answer.status, answer.text).to.be.lessThan(500);
         if (answer.status < 400 || request.method === "HEAD") return;

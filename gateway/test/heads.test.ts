@@ -15,7 +15,7 @@ describe("gateway: heads of tables", () => {
   afterEach(() => gateway.stop());
 
   /** The heads of a table on a kept connection, and of the same on the one that closes it. */
-  const askTwice = async () => {
+  const requestTwice = async () => {
     const { text } = await sendRaw(gateway.url, `${HEAD}\r\n${HEAD}Connection: close\r\n\r\n`);
     const at = text.indexOf("HTTP/1.1", 1);
     return { kept: readAnswer(text.slice(0, at)), closed: readAnswer(text.slice(at)) };
@@ -23,13 +23,13 @@ describe("gateway: heads of tables", () => {
   const without = (headers: Readonly<Record<string, string>>, ...names: string[]) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 
-  it("say on a kept connection, where they are put together from ready lines, what node:http says", async () => {
+  it("are on a kept connection, where they are assembled from ready lines, those of node:http", async () => {
     gateway.evmDex.answer = (req, res) => {
       const type = mediaTypeOf(req.url ?? "");
-      const told = { ETag: '"tag"', "X-Data-Block": "12", "X-Data-As-Of": "caf\xe9" };
-      res.writeHead(200, { "Content-Type": type, ...told }).end(TABLE_TEXT);
+      const data = { ETag: '"tag"', "X-Data-Block": "12", "X-Data-As-Of": "caf\xe9" };
+      res.writeHead(200, { "Content-Type": type, ...data }).end(TABLE_TEXT);
     };
-    const { kept, closed } = await askTwice();
+    const { kept, closed } = await requestTwice();
     const own = ["x-session-id", "date", "connection", "keep-alive"];
     expect(without(kept.headers, ...own)).to.deep.equal(without(closed.headers, ...own));
     expect(kept.headers).to.include({
@@ -46,15 +46,15 @@ describe("gateway: heads of tables", () => {
     expect(kept.headers["x-session-id"]).not.to.equal(closed.headers["x-session-id"]);
   });
 
-  it("tell for how long a connection may be used again", async () => {
-    const { kept } = await askTwice();
+  it("state how long a connection may be reused", async () => {
+    const { kept } = await requestTwice();
     expect(kept.headers["keep-alive"]).to.equal("timeout=65");
     const refused = await fetch(`${gateway.url}/nothing`);
     expect(refused.headers.get("keep-alive")).to.equal("timeout=65");
   });
 
-  it("say nothing of it where the connection is closed", async () => {
-    const { closed } = await askTwice();
+  it("do not state it where the connection is closed", async () => {
+    const { closed } = await requestTwice();
     expect(closed.headers).not.to.have.property("keep-alive");
   });
 });

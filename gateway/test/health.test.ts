@@ -20,7 +20,7 @@ describeLong("gateway: health of services", () => {
     gateway = undefined;
     for (const stop of stops.splice(0).reverse()) await stop();
   });
-  const ask = (url: string) => fetch(`${url}/evm/chains`, { headers: { "X-API-KEY": BOOTSTRAP_KEY } });
+  const get = (url: string) => fetch(`${url}/evm/chains`, { headers: { "X-API-KEY": BOOTSTRAP_KEY } });
 
   it("a probe that is late by a second or two costs no request", async () => {
     gateway = await startTestGateway();
@@ -31,7 +31,7 @@ describeLong("gateway: health of services", () => {
     expect((await gateway.get("/readyz")).status).to.equal(200);
   });
 
-  it("answers go on where the only replica answers requests but no probe", async () => {
+  it("requests are still answered where the only replica answers no probe", async () => {
     gateway = await startTestGateway();
     const { evmDex } = gateway;
     evmDex.probeDelayMs = 60_000;
@@ -53,9 +53,9 @@ describeLong("gateway: health of services", () => {
     expect(evmDex.seen).to.have.length(8);
     const releases: (() => void)[] = [];
     evmDex.answer = (req, res) => void releases.push(() => answerTable(req, res));
-    const asked = Array.from({ length: 40 }, () => (gateway as TestGateway).get("/evm/chains"));
+    const requests = Array.from({ length: 40 }, () => (gateway as TestGateway).get("/evm/chains"));
     const statuses: number[] = [];
-    const answered = asked.map(async (answer) => statuses.push((await answer).status));
+    const answered = requests.map(async (answer) => statuses.push((await answer).status));
     await until(() => statuses.length === 24);
     expect(statuses).to.deep.equal(Array(24).fill(503));
     expect(releases).to.have.length(16);
@@ -66,7 +66,7 @@ describeLong("gateway: health of services", () => {
     expect((await gateway.get("/evm/chains")).status).to.equal(200);
   });
 
-  it("requests right after the start are answered though no service was probed yet; ready is only who has reached all", async () => {
+  it("requests right after the start are answered though no service was probed yet; ready only after reaching all", async () => {
     const services = await Promise.all([startFakeUpstream(), startFakeUpstream(), startFakeUpstream()]);
     const [evmDex, lending, solana] = services;
     for (const service of services) service.probeDelayMs = 700;
@@ -83,7 +83,7 @@ describeLong("gateway: health of services", () => {
     expect((await fetch(`${urlOf()}/readyz`)).status).to.equal(503);
     // Slow enough that all of them are on their way at once.
     evmDex.answer = (req, res) => void setTimeout(() => answerTable(req, res), 100);
-    const answers = await Promise.all(Array.from({ length: 100 }, () => ask(urlOf())));
+    const answers = await Promise.all(Array.from({ length: 100 }, () => get(urlOf())));
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(100).fill(200));
     await starting;
     for (const service of services) service.probeDelayMs = 0;

@@ -9,7 +9,7 @@ import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
 import { until } from "../testkit/until.ts";
 
-/** The clocks stand still: what is remembered of a key does not get old, and only word of a change brings it. */
+/** The clocks stand still: remembered keys do not age, and only a published change updates them. */
 describeWithProcesses("gateway: word of changed keys through Redis", () => {
   let redis: RedisServer;
   let keys: FakeDirectory;
@@ -41,12 +41,12 @@ describeWithProcesses("gateway: word of changed keys through Redis", () => {
         return answer.status;
       }),
     );
-  /** By both, who listen by then. */
+  /** By both gateways, which listen by then. */
   const untilRemembered = (key: string) =>
     until(async () => {
-      const asked = keys.questions;
+      const lookupsBefore = keys.lookups;
       expect(await statusesOf(key)).to.deep.equal([200, 200]);
-      return keys.questions === asked;
+      return keys.lookups === lookupsBefore;
     });
   const change = (key: string, changes: object) => {
     const hash = hashApiKey(key);
@@ -81,7 +81,7 @@ describeWithProcesses("gateway: word of changed keys through Redis", () => {
     await until(async () => (await statusesOf(key)).every((status) => status === 401));
   });
 
-  it("is not said where Redis is away, and the speaker is told", async () => {
+  it("is reported as not published while Redis is unreachable", async () => {
     await redis.kill();
     expect(await publishKeyChanges(redis.url, ["0".repeat(64)])).to.equal(false);
   });

@@ -19,11 +19,11 @@ interface ShownKey {
   readonly [field: string]: unknown;
 }
 
-/** Which must end within ten seconds: nobody is told to wait longer for a revocation. */
-async function untilStatus(ask: () => Promise<Response>, status: number): Promise<void> {
+/** Fails after ten seconds, the longest documented wait for a revocation. */
+async function untilStatus(send: () => Promise<Response>, status: number): Promise<void> {
   const deadline = Date.now() + 10_000;
   for (;;) {
-    const answer = await ask();
+    const answer = await send();
     await answer.text();
     if (answer.status === status) return;
     expect(Date.now(), `still ${answer.status}, not ${status}`).to.be.lessThan(deadline);
@@ -59,28 +59,28 @@ describeWithProcesses("gateway: the keys command", () => {
 
     const statuses: number[] = [];
     for (let i = 0; i < 6; i += 1) {
-      const answer = await gateway.ask(i === 0 ? "/evm/dexes" : "/evm/chains", key);
+      const answer = await gateway.get(i === 0 ? "/evm/dexes" : "/evm/chains", key);
       await answer.text();
       statuses.push(answer.status);
     }
     expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 429]);
 
     await run("set", id, "--rate", "default", "--burst", "100000", "--note", "second");
-    await untilStatus(() => gateway.ask("/evm/chains", key), 200);
+    await untilStatus(() => gateway.get("/evm/chains", key), 200);
 
     const rotated: ShownKey & { readonly rotated: ShownKey } = await runJson("rotate", id, "--overlap", "1h");
     expect(rotated).to.include({ label: "prod", owner: "acme", note: "second", subject: id, state: "live" });
     expect(rotated.rotated).to.include({ id, rotatedTo: rotated.id, state: "live" });
     for (const each of [key, rotated.key ?? ""])
-      expect((await gateway.ask("/evm/chains", each)).status).to.equal(200);
+      expect((await gateway.get("/evm/chains", each)).status).to.equal(200);
 
     await run("suspend", rotated.id);
-    await untilStatus(() => gateway.ask("/evm/chains", rotated.key ?? ""), 403);
+    await untilStatus(() => gateway.get("/evm/chains", rotated.key ?? ""), 403);
     await run("resume", rotated.id);
-    await untilStatus(() => gateway.ask("/evm/chains", rotated.key ?? ""), 200);
+    await untilStatus(() => gateway.get("/evm/chains", rotated.key ?? ""), 200);
     expect(await run("revoke", id)).to.match(new RegExp(`${id} +prod +revoked `));
-    await untilStatus(() => gateway.ask("/evm/chains", key), 401);
-    expect((await gateway.ask("/evm/chains", rotated.key ?? "")).status).to.equal(200);
+    await untilStatus(() => gateway.get("/evm/chains", key), 401);
+    expect((await gateway.get("/evm/chains", rotated.key ?? "")).status).to.equal(200);
 
     await run("create", "--label", "other");
     // Usage is written every few seconds.
@@ -104,7 +104,7 @@ describeWithProcesses("gateway: the keys command", () => {
     expect(everybody[2]).to.include({ requests: 0, lastUsedAt: null });
   });
 
-  it("refuses with 1 what makes no sense for a key, and with 2 what is called wrongly", async () => {
+  it("exits with 1 for settings that no key can have, and with 2 for a wrong call", async () => {
     const { id } = await runJson("create", "--label", "once");
     await run("revoke", id);
     const refused = await processes.keys(["suspend", id]);
@@ -136,15 +136,15 @@ describeWithProcesses("gateway: two processes and a revoked key", () => {
     const { id, key } = JSON.parse((await processes.keys(create, env)).stdout) as ShownKey & { key: string };
     const statuses: number[] = [];
     for (let i = 0; i < 7; i += 1)
-      statuses.push((await (gateways[i % 2] as GatewayProcess).ask("/evm/chains", key)).status);
+      statuses.push((await (gateways[i % 2] as GatewayProcess).get("/evm/chains", key)).status);
     const { code, stderr } = await processes.keys(["revoke", id], env);
     expect(code, stderr).to.equal(0);
     expect(stderr).to.equal("");
-    await Promise.all(gateways.map((gateway) => untilStatus(() => gateway.ask("/evm/chains", key), 401)));
+    await Promise.all(gateways.map((gateway) => untilStatus(() => gateway.get("/evm/chains", key), 401)));
     return statuses;
   };
 
-  it("both refuse it within ten seconds without Redis; limits are each one's own", async () => {
+  it("both refuse it within ten seconds without Redis; each has limits of its own", async () => {
     expect(await revokeAndWait({})).to.deep.equal([200, 200, 200, 200, 200, 200, 200]);
   });
 
@@ -164,11 +164,11 @@ describeWithProcesses("gateway: two processes and a revoked key", () => {
       const { days } = JSON.parse((await processes.keys(["usage", id, "--json"])).stdout);
       return days[0]?.requests ?? 0;
     };
-    for (let i = 0; i < 4; i += 1) await (await killed.ask("/evm/chains", key)).text();
+    for (let i = 0; i < 4; i += 1) await (await killed.get("/evm/chains", key)).text();
     await until(async () => (await requests()) === 4, EVERY_MS);
     killed.signal("SIGKILL");
     await killed.finished;
-    for (let i = 0; i < 3; i += 1) await (await drained.ask("/evm/chains", key)).text();
+    for (let i = 0; i < 3; i += 1) await (await drained.get("/evm/chains", key)).text();
     drained.signal("SIGTERM");
     expect((await drained.finished).code).to.equal(0);
     expect(await requests()).to.equal(7);

@@ -18,9 +18,9 @@ describe("gateway: limits", () => {
     gateway = await startTestGateway({ config, parts: { clock } });
   };
   afterEach(() => gateway.stop());
-  const ask = (path: string, headers: Record<string, string> = {}) =>
+  const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}${path}`, { headers });
-  const withKey = (key: string, path = "/evm/chains") => ask(path, { "X-API-KEY": key });
+  const withKey = (key: string, path = "/evm/chains") => get(path, { "X-API-KEY": key });
   const limitsOf = ({ headers }: Response) => headers.get("ratelimit");
 
   it("lets a key have its burst and refuses the next with the true wait, in the documented form", async () => {
@@ -32,7 +32,7 @@ describe("gateway: limits", () => {
       expect(answer.headers.get("ratelimit-policy")).to.equal('"burst";q=5;w=10');
       expect(limitsOf(answer)).to.equal(`"burst";r=${left};t=2`);
     }
-    const asked = gateway.evmDex.seen.length;
+    const requestsBefore = gateway.evmDex.seen.length;
     const refused = await withKey(key);
     expect(refused.headers.get("retry-after")).to.equal("2");
     expect(limitsOf(refused)).to.equal('"burst";r=0;t=2');
@@ -40,7 +40,7 @@ describe("gateway: limits", () => {
     const exposed = refused.headers.get("access-control-expose-headers")?.split(", ");
     expect(exposed).to.include.members(["RateLimit", "RateLimit-Policy", "Retry-After"]);
     await expectError(refused, "rate_limited");
-    expect(gateway.evmDex.seen).to.have.length(asked);
+    expect(gateway.evmDex.seen).to.have.length(requestsBefore);
 
     clock.advance(1_001);
     expect((await withKey(key)).headers.get("retry-after")).to.equal("1");
@@ -81,7 +81,7 @@ describe("gateway: limits", () => {
     expect(limitsOf(await withKey(key))).to.match(/"daily";r=2;t=86400$/);
   });
 
-  it("has no limits for the bootstrap key, and says of none", async () => {
+  it("has no limits for the bootstrap key, and reports none", async () => {
     await start({ key: { ratePerSecond: 0.001, burst: 1, dailyQuota: 1 } });
     for (let i = 0; i < 5; i += 1) {
       const answer = await gateway.get("/evm/chains");
@@ -91,27 +91,27 @@ describe("gateway: limits", () => {
     }
   });
 
-  it("answers an address that is refused again and again with 429, and its valid keys as ever", async () => {
+  it("answers an address that is refused again and again with 429, and still serves its valid keys", async () => {
     await start({ address: FIVE });
     const key = gateway.keys.add();
     const suspended = gateway.keys.add({ suspendedAt: 1 });
     expect((await withKey(key)).status).to.equal(200);
-    expect((await ask("/evm/chains")).status).to.equal(401);
+    expect((await get("/evm/chains")).status).to.equal(401);
     expect((await withKey(mintApiKey())).status).to.equal(401);
     expect((await withKey(suspended)).status).to.equal(403);
-    expect((await ask("/evm/nothing")).status).to.equal(404);
-    expect((await ask(`/evm/chains?${"x".repeat(9_000)}`)).status).to.equal(400);
-    for (const flood of [ask("/evm/chains"), withKey("ct_wrong"), withKey(suspended), ask("/wp-login.php")]) {
+    expect((await get("/evm/nothing")).status).to.equal(404);
+    expect((await get(`/evm/chains?${"x".repeat(9_000)}`)).status).to.equal(400);
+    for (const flood of [get("/evm/chains"), withKey("ct_wrong"), withKey(suspended), get("/wp-login.php")]) {
       const refused = await flood;
       expect(refused.headers.get("retry-after")).to.equal("2");
       expect(limitsOf(refused)).to.equal('"refused";r=0;t=2');
       await expectError(refused, "rate_limited");
     }
     expect((await withKey(key)).status).to.equal(200);
-    expect((await ask("/livez")).status).to.equal(200);
+    expect((await get("/livez")).status).to.equal(200);
     clock.advance(2_000);
-    expect((await ask("/evm/chains")).status).to.equal(401);
-    expect((await ask("/evm/chains")).status).to.equal(429);
+    expect((await get("/evm/chains")).status).to.equal(401);
+    expect((await get("/evm/chains")).status).to.equal(429);
   });
 
   describe("errors of a valid key", () => {
@@ -131,7 +131,7 @@ describe("gateway: limits", () => {
       };
     };
 
-    it("count against that key's limits alone, say so in headers, and leave the address what it has", async () => {
+    it("count against that key's limits alone, say so in headers, and leave the address's limits alone", async () => {
       await start({
         key: { ratePerSecond: 0.5, burst: 6, dailyQuota: null },
         address: { ...FIVE, burst: 1 },
@@ -157,16 +157,16 @@ describe("gateway: limits", () => {
       const { message } = await expectError(refused, "rate_limited");
       expect(message).to.contain("with this key");
       // The address has its one refusal still.
-      expect((await ask("/evm/nothing")).status).to.equal(404);
-      expect((await ask("/evm/nothing")).status).to.equal(429);
+      expect((await get("/evm/nothing")).status).to.equal(404);
+      expect((await get("/evm/nothing")).status).to.equal(429);
     });
 
-    it("are what they are, never 429, however much strangers have been refused at the same address", async () => {
+    it("keep their status, never 429, however often other clients were refused at the same address", async () => {
       await start({ address: { ...FIVE, burst: 1 } });
       const wide = gateway.keys.add();
       const narrow = gateway.keys.add({ scopes: ["solana"] });
       answerErrors();
-      for (let i = 0; i < 5; i += 1) await ask("/evm/nothing");
+      for (let i = 0; i < 5; i += 1) await get("/evm/nothing");
       for (let i = 0; i < 3; i += 1) {
         for (const [send, status] of errorsOf(narrow, wide)) expect((await send()).status).to.equal(status);
       }
@@ -188,33 +188,33 @@ describe("gateway: limits", () => {
   describe("look-ups of keys", () => {
     it("are limited by themselves: a new key works at an address that is refused everything", async () => {
       await start({ address: { ...FIVE, burst: 2 } });
-      for (let i = 0; i < 20; i += 1) await ask("/evm/nothing");
-      expect((await ask("/evm/nothing")).status).to.equal(429);
+      for (let i = 0; i < 20; i += 1) await get("/evm/nothing");
+      expect((await get("/evm/nothing")).status).to.equal(429);
       expect((await withKey(gateway.keys.add())).status).to.equal(200);
     });
 
-    it("go on at a steady pace where invented keys have used up those of the address", async () => {
+    it("continue at a steady pace where invented keys have used up those of the address", async () => {
       await start({ address: { ...FIVE, burst: 2 } });
       const known = gateway.keys.add();
       expect((await withKey(known)).status).to.equal(200);
       let isFlooding = true;
-      let asked = 0;
+      let attempts = 0;
       const flood = async () => {
         while (isFlooding) {
-          asked += 1;
+          attempts += 1;
           expect((await withKey(mintApiKey())).status).to.be.oneOf([401, 429]);
         }
       };
       const floods = Array.from({ length: 20 }, flood);
-      await until(() => asked > 100);
-      const before = gateway.keys.questions;
+      await until(() => attempts > 100);
+      const before = gateway.keys.lookups;
       const startedMs = performance.now();
       expect((await withKey(gateway.keys.add())).status).to.equal(200);
       expect((await withKey(known)).status).to.equal(200);
       isFlooding = false;
       await Promise.all(floods);
       const paced = (performance.now() - startedMs) / 10;
-      expect(gateway.keys.questions - before).to.be.at.most(paced + 2);
+      expect(gateway.keys.lookups - before).to.be.at.most(paced + 2);
     });
   });
 
@@ -225,32 +225,32 @@ describe("gateway: limits", () => {
 
     it("pages count by address, together, and not as refusals; probes never", async () => {
       await start({ address: { ...FIVE, burst: 3 } });
-      for (const path of pages) expect((await ask(path)).status, path).to.equal(200);
+      for (const path of pages) expect((await get(path)).status, path).to.equal(200);
       for (const path of pages) {
-        const refused = await ask(path);
+        const refused = await get(path);
         expect(limitsOf(refused), path).to.equal('"pages";r=0;t=2');
         await expectError(refused, "rate_limited");
       }
-      expect((await ask("/evm/nothing")).status).to.equal(404);
+      expect((await get("/evm/nothing")).status).to.equal(404);
       for (let i = 0; i < 50; i += 1) {
-        for (const path of ["/livez", "/readyz"]) expect((await ask(path)).status).to.equal(200);
+        for (const path of ["/livez", "/readyz"]) expect((await get(path)).status).to.equal(200);
       }
       clock.advance(2_000);
-      expect((await ask("/docs")).status).to.equal(200);
+      expect((await get("/docs")).status).to.equal(200);
     });
 
     it("OPTIONS counts by itself, ten times as many: a browser sends one before each request of a key", async () => {
       await start({ address: { ...FIVE, burst: 1 } });
       for (let i = 0; i < 10; i += 1) expect((await options()).status).to.equal(204);
       await expectError(await options(), "rate_limited");
-      expect((await ask("/docs")).status).to.equal(200);
+      expect((await get("/docs")).status).to.equal(200);
     });
 
-    it("is the key's where a valid one comes along and the address has used up its own", async () => {
+    it("counts for a valid key where the address has used up its own limit", async () => {
       await start({ key: { ...FIVE, burst: 2 }, address: { ...FIVE, burst: 1 } });
       const key = gateway.keys.add();
-      expect((await ask("/docs")).status).to.equal(200);
-      expect((await ask("/docs")).status).to.equal(429);
+      expect((await get("/docs")).status).to.equal(200);
+      expect((await get("/docs")).status).to.equal(429);
       const answer = await withKey(key, "/docs");
       expect(answer.status).to.equal(200);
       expect(limitsOf(answer)).to.equal('"burst";r=1;t=2');
@@ -262,9 +262,9 @@ describe("gateway: limits", () => {
     });
   });
 
-  it("counts the client that a trusted proxy names, and nobody else's word for it", async () => {
+  it("counts the client that a trusted proxy names, and believes no other sender", async () => {
     await start({ address: { ...FIVE, burst: 1 } }, ["127.0.0.0/8", "::1"]);
-    const via = (forwarded: string) => ask("/evm/nothing", { "X-Forwarded-For": forwarded });
+    const via = (forwarded: string) => get("/evm/nothing", { "X-Forwarded-For": forwarded });
     expect((await via("198.51.100.1")).status).to.equal(404);
     expect((await via("198.51.100.1")).status).to.equal(429);
     expect((await via("198.51.100.2")).status).to.equal(404);
@@ -273,9 +273,9 @@ describe("gateway: limits", () => {
     expect((await via("2001:db8::ffff")).status).to.equal(429);
   });
 
-  it("believes no X-Forwarded-For unless told so", async () => {
+  it("ignores X-Forwarded-For unless configured", async () => {
     await start({ address: { ...FIVE, burst: 1 } });
-    const via = (forwarded: string) => ask("/evm/nothing", { "X-Forwarded-For": forwarded });
+    const via = (forwarded: string) => get("/evm/nothing", { "X-Forwarded-For": forwarded });
     expect((await via("198.51.100.1")).status).to.equal(404);
     expect((await via("198.51.100.2")).status).to.equal(429);
   });
@@ -285,9 +285,9 @@ describe("gateway: limits", () => {
     const key = gateway.keys.add();
     await withKey(key);
     await withKey(key);
-    await ask("/evm/nothing");
-    await ask("/evm/nothing");
-    await ask("/evm/nothing");
+    await get("/evm/nothing");
+    await get("/evm/nothing");
+    await get("/evm/nothing");
     const text = await gateway.metrics();
     const count = (kind: string, outcome: string) =>
       new RegExp(`gateway_limit_decisions_total\\{kind="${kind}",outcome="${outcome}"[^}]*\\} (\\d+)`).exec(

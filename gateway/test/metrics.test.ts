@@ -24,7 +24,7 @@ describeWithChain("gateway: what operators see of it", () => {
   });
 
   const render = () => gateway.metrics();
-  /** Value of the sample with these labels, whichever others it has; undefined where there is none. */
+  /** Value of the sample with these labels, whichever others it has; undefined if absent. */
   const sample = (text: string, name: string, labels: Readonly<Record<string, string>> = {}) => {
     const lines = text.split("\n").filter((line) => line.startsWith(`${name}{`));
     const line = lines.find((each) =>
@@ -33,7 +33,7 @@ describeWithChain("gateway: what operators see of it", () => {
     return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(" ")));
   };
 
-  it("latency by route, limiter, cache, breaker, payments and the facilitator's balance, of what was asked", async () => {
+  it("latency by route, limiter, cache, breaker, payments and the facilitator's balance, of the requests sent", async () => {
     for (const path of [POOL, POOL, "/made/up", "/evm/dexb/v3/pool/../../secret"])
       await (await gateway.get(path)).text();
     await (await fetch(gateway.url + POOL)).text();
@@ -68,7 +68,7 @@ describeWithChain("gateway: what operators see of it", () => {
     const address = wallet.toLowerCase();
     const balance = sample(text, "gateway_facilitator_balance_ether", { address }) ?? 0;
     const wei = await world.chain.client.getBalance({ address: wallet });
-    // Looked at before the settlement, which took some gas.
+    // Read before the settlement, which cost some gas.
     expect(balance).to.be.closeTo(Number(wei) / 1e18, 0.01);
   });
 

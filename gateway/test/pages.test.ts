@@ -27,7 +27,7 @@ describe("gateway: pages", () => {
     expect(servers).to.deep.equal([{ url: gateway.url }]);
   });
 
-  it("/openapi.json takes no part of a Host that is none", async () => {
+  it("/openapi.json takes no part of an invalid Host", async () => {
     for (const host of ['x"y', "x/../y", "x y", "<script>", "a@b", ""]) {
       const { body, status } = await rawGet(gateway.url, "/openapi.json", { Host: host });
       if (status === 400) continue;
@@ -59,14 +59,14 @@ describe("gateway: pages", () => {
     expect(answer.headers.get("content-security-policy")).to.contain("img-src data:");
   });
 
-  it("/docs says where a key comes from, and that examples are of mainnet while no service has returned its own", async () => {
+  it("/docs describes where a key comes from, and marks examples as mainnet's while no service has returned its own", async () => {
     const page = await (await read("/docs")).text();
     expect(page).to.contain("npm run keys -- create").and.to.contain("prints a demo key");
     const examples = catalogue.filter(({ params }) =>
       Object.values(params).some((schema) => !schema.safeParse(undefined).success),
     );
     expect(page.match(/An example of (Base|Solana) mainnet:/g)).to.have.length(examples.length);
-    // A parameter with another name is required all the same.
+    // A parameter with another name is still required.
     expect(page).to.contain("/api/v1/solana/tokens/holders?token_address=So1");
   });
 
@@ -80,7 +80,7 @@ describe("gateway: pages", () => {
     expect([answer.status, answer.headers.get("location")]).to.deep.equal([308, "/docs"]);
   });
 
-  it("/openapi.json has the gateway's own pages, which answer as it says", async () => {
+  it("/openapi.json has the gateway's own pages, which respond as documented", async () => {
     const { paths } = (await (await read("/openapi.json")).json()) as {
       paths: Record<string, { get: { security?: unknown[]; responses: Record<string, unknown> } }>;
     };
@@ -126,14 +126,14 @@ describe("gateway: pages", () => {
     expect(answer.headers.get("content-security-policy")).to.contain(`style-src 'sha256-${hash}'`);
   });
 
-  it("/ sends browsers to the documentation and tells programs where everything is", async () => {
+  it("/ redirects browsers to the documentation and lists the addresses for programs", async () => {
     const browser = await read("/", { headers: { Accept: "text/html,*/*" } });
     expect(browser.status).to.equal(302);
     expect(browser.headers.get("location")).to.equal("/docs");
     expect(await (await read("/")).json()).to.include({ docs: "/docs", openapi: "/openapi.json" });
   });
 
-  it("/livez says that the process answers, /metrics what it has done, by template", async () => {
+  it("/livez reports that the process answers, /metrics what it has done, by template", async () => {
     expect(await (await read("/livez")).json()).to.deep.equal({ status: "ok" });
     await gateway.get("/evm/chains?a=1");
     await gateway.get("/made-up-path");

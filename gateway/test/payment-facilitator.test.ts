@@ -19,7 +19,7 @@ const FAILED = { success: false, errorReason: "invalid_exact_evm_transaction_fai
 describeWithChain("gateway: payments and a facilitator", () => {
   let world: PaymentEnvironment;
   let gateway: PayGateway;
-  /** Shares everything with the other but its patience: no test is about how fast a busy machine is. */
+  /** Differs from the other in its time limits alone: no test depends on the speed of a busy machine. */
   let hasty: PayGateway;
   let payer: Payer;
   let count = 0;
@@ -27,7 +27,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
     count += 1;
     return gateway.urlOf(count);
   };
-  /** The same resource at the hasty gateway. */
+  /** The same resource at the gateway with short time limits. */
   const hastily = (url: string) => url.replace(gateway.payUrl, hasty.payUrl);
   before(async () => {
     world = await startPaymentEnvironment();
@@ -63,7 +63,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
   describe("that is not there", () => {
     afterEach(() => world.facilitatorProxy.restart());
 
-    it("503 without a charge, offers all the same, and takes the payment when it is back", async () => {
+    it("503 without a charge, still offers, and accepts the payment when it is back", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
       await world.facilitatorProxy.stop();
@@ -77,7 +77,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.facilitatorProxy.stop();
     });
 
-    it("and goes between checking and settling: 503 without a charge, another payment is free to follow", async () => {
+    it("and goes away between checking and settling: 503 without a charge, another payment is free to follow", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
       gateway.solana.answer = async (req, res) => {
@@ -117,7 +117,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
     });
 
-    it("in answering that it has settled: the chain tells, and the client has its data", async () => {
+    it("in reporting a settlement: the chain shows it, and the client has its data", async () => {
       const url = newUrl();
       world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         await pass();
@@ -150,7 +150,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
     });
 
-    it("so that the settlement lands after everybody has given up: found by the next request", async () => {
+    it("so that the settlement lands after all have given up: found by the next request", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
       let settle: () => Promise<ProxyResponse> = async () => ({ status: 500, body: {} });
@@ -167,7 +167,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
     });
 
-    it("beyond the deadline for services: data all the same", async () => {
+    it("beyond the deadline for services: still returns data", async () => {
       const quick = await startPayGateway(world, { config: { deadlineMs: 1_500 } });
       world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         await new Promise((resolve) => setTimeout(resolve, 2_000));
@@ -186,7 +186,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
   });
 
   describe("that lies", () => {
-    it("says that it has settled what it has not: no data, and the truth is found later", async () => {
+    it("reports a settlement that did not happen: no data, and the outcome is found later", async () => {
       const url = newUrl();
       const payment = await signFor(payer, url);
       const claim = (transaction: string) => async () => ({
@@ -212,7 +212,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.expectPaid(payer, 1, async () => expectData(await fetchWith(url, payment)));
     });
 
-    it("says that it has failed when it has settled: the client has its data", async () => {
+    it("reports a failure when it has settled: the client has its data", async () => {
       world.facilitatorProxy.overrides["/settle"] = async (pass) => {
         await pass();
         return { status: 200, body: FAILED };
@@ -220,7 +220,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(newUrl())));
     });
 
-    it("says that it has failed and settles later: data for the next payment, which is not charged", async () => {
+    it("reports a failure and settles later: data for the next payment, which is not charged", async () => {
       const url = newUrl();
       let settle: () => Promise<ProxyResponse> = async () => ({ status: 500, body: {} });
       world.facilitatorProxy.overrides["/settle"] = async (pass) => {
@@ -236,20 +236,20 @@ describeWithChain("gateway: payments and a facilitator", () => {
       });
     });
 
-    it("says that a payment is good which is not: no data", async () => {
+    it("reports an invalid payment as valid: no data", async () => {
       const poor = await world.createPayer(1n);
       world.facilitatorProxy.overrides["/verify"] = async () => ({ status: 200, body: { isValid: true } });
       const answer = await world.expectPaid(poor, 0, () => poor.fetch(newUrl()));
       await expectError(answer, "payment_required");
     });
 
-    it("says of a good payment that it is not: 402 without a charge", async () => {
+    it("reports a valid payment as invalid: 402 without a charge", async () => {
       world.facilitatorProxy.overrides["/verify"] = async () => ({ status: 200, body: { isValid: false } });
       const answer = await world.expectPaid(payer, 0, () => payer.fetch(newUrl()));
       await expectError(answer, "payment_required");
     });
 
-    it("tells its secrets: they stay with us", async () => {
+    it("reveals its secrets: they stay in the gateway", async () => {
       const secret = "secret at http://127.0.0.1:9";
       const answers: ProxyResponse[] = [
         { status: 500, body: { error: secret } },
@@ -339,7 +339,7 @@ describeWithChain("gateway: payments and a facilitator", () => {
       await world.expectPaid(cheat, 1, async () => expectData(await cheat.fetch(url)));
     });
 
-    it("by spending the nonce on a friend has no data, whatever the facilitator says", async () => {
+    it("by spending the nonce on another transfer has no data, whatever the facilitator reports", async () => {
       const [cheat, friend] = await world.createPayers(2);
       if (!cheat || !friend) throw new Error("no payers");
       const url = newUrl();

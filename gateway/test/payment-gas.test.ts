@@ -12,7 +12,7 @@ import {
 } from "../testkit/payments/payment-gateway.ts";
 import { TABLE_TEXT } from "../testkit/upstream.ts";
 
-/** What settings say where nobody says anything else. */
+/** The default setting. */
 const CAP = 300_000;
 
 describeWithChain("gateway: payments and what they may cost the facilitator", () => {
@@ -61,7 +61,7 @@ describeWithChain("gateway: payments and what they may cost the facilitator", ()
     expect(Number(gas[0])).to.be.below(150_000);
   });
 
-  it("a contract wallet whose check of signatures is sensible pays like any other", async () => {
+  it("a contract wallet with a cheap check of signatures pays like any other", async () => {
     const payer = await createBurningPayer(world, { rounds: 10n });
     const gas = await gasOf(() =>
       world.expectPaid(payer, 1, async () => expectData(await payer.fetch(newUrl()))),
@@ -71,7 +71,7 @@ describeWithChain("gateway: payments and what they may cost the facilitator", ()
   });
 
   for (const rounds of [3_000n, 2n ** 64n]) {
-    it(`one whose check burns gas for ${rounds} rounds is told so at once, and costs nothing`, async () => {
+    it(`one whose check burns gas for ${rounds} rounds is refused at once with the reason, and costs nothing`, async () => {
       const payer = await createBurningPayer(world, { rounds });
       const gas = await gasOf(async () => {
         const startedMs = performance.now();
@@ -84,7 +84,7 @@ describeWithChain("gateway: payments and what they may cost the facilitator", ()
     });
   }
 
-  it("one that burns in the transaction alone costs its cap once, and is refused in words from then on", async () => {
+  it("one that burns in the transaction alone costs its cap once, and is refused with the reason from then on", async () => {
     const payer = await createBurningPayer(world, { rounds: 2n ** 64n, hides: true });
     const gas = await gasOf(async () => {
       await world.expectPaid(payer, 0, async () => {

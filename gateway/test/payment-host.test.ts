@@ -74,7 +74,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       });
     });
 
-    it("keeps a path that stands before ours", async () => {
+    it("keeps the path of its public address", async () => {
       const gateway = await start({ payment: { publicUrl: "https://data.example/pay" } });
       const answer = await fetch(`${gateway.payUrl}${TARGET}`);
       const { resource } = decodePaymentRequiredHeader(answer.headers.get("payment-required") ?? "");
@@ -82,7 +82,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       expect((await rawGet(gateway.url, TARGET, { Host: "data.example" })).status).to.equal(401);
     });
 
-    it("is named by OpenAPI and the documentation, with the prices asked there", async () => {
+    it("is named by OpenAPI and the documentation, with its prices", async () => {
       const prices = new Map([["/evm/chains", "0.01"]]);
       const gateway = await start({ payment: { publicUrl, prices } });
       const { paths } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as {
@@ -115,7 +115,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
     expect((await fetch(`${gateway.payUrl}${TARGET}`)).status).to.equal(404);
   });
 
-  it("offers, checks and refuses only so much to one address", async () => {
+  it("limits offers, checks and refusals by address", async () => {
     const slow = (burst: number) => ({ ratePerSecond: 0.001, burst, dailyQuota: null });
     const limits = { ...UNLIMITED, address: slow(5), verification: slow(2) };
     const gateway = await start({ config: { limits } });
@@ -135,7 +135,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
     await expectError(await fetch(`${gateway.payUrl}/x`), "rate_limited");
   });
 
-  it("may give kept answers of the service, and settles each of them", async () => {
+  it("may return cached responses of the service, and settles each of them", async () => {
     const gateway = await start({ config: { cacheBytes: 1_048_576 } });
     gateway.solana.answer = (req, res) => {
       res.setHeader("X-Data-Block", "8");
@@ -150,7 +150,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
     }
   });
 
-  it("gives the answer of a payment again as each client wants it: compressed or not", async () => {
+  it("returns the response of a payment again in each client's encoding: compressed or not", async () => {
     const gateway = await start({});
     const long = JSON.stringify({ columns: [], data: [["x".repeat(5_000)]], rows: 1 });
     gateway.solana.answer = (_req, res) => {
@@ -159,11 +159,11 @@ describeWithChain("gateway: the pay-per-request host", () => {
     const payer = await world.createPayer();
     const url = gateway.urlOf(78);
     const header = Buffer.from(JSON.stringify(await signFor(payer, url))).toString("base64");
-    const ask = (encoding: string) =>
+    const fetchEncoded = (encoding: string) =>
       fetch(url, { headers: { "PAYMENT-SIGNATURE": header, "Accept-Encoding": encoding } });
     await world.expectPaid(payer, 1, async () => {
       for (const encoding of ["identity", "gzip", "br", "identity"]) {
-        const answer = await ask(encoding);
+        const answer = await fetchEncoded(encoding);
         expect(answer.headers.get("content-encoding")).to.equal(encoding === "identity" ? null : encoding);
         expect(await answer.text()).to.equal(long);
       }
@@ -182,7 +182,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       return [await start(settings), await start(settings)] as const;
     };
 
-    it("charges and asks once for ten copies of a payment, whichever of them is asked", async () => {
+    it("charges once and sends one request for ten copies of a payment, whichever gateway receives them", async () => {
       const [one, other] = await startTwo(redis?.url);
       const target = `${TARGET}&offset=501`;
       const payer = await world.createPayer();
@@ -198,7 +198,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       expect(one.solana.seen.length + other.solana.seen.length).to.equal(1);
     });
 
-    it("gives at one what was paid at the other when that one's client had left", async () => {
+    it("returns at one gateway what was paid at the other when the client had disconnected", async () => {
       const [one, other] = await startTwo(redis?.url);
       const target = `${TARGET}&offset=502`;
       const payer = await world.createPayer();
@@ -217,7 +217,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       });
     });
 
-    it("does not wait for itself where the other one was faster while Redis is away", async () => {
+    it("does not wait for itself where the other one was faster while Redis is unreachable", async () => {
       const [one, other] = await startTwo("redis://127.0.0.1:9");
       const target = `${TARGET}&offset=504`;
       const payer = await world.createPayer();
@@ -227,7 +227,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       let checks = 0;
       world.facilitatorProxy.overrides["/verify"] = async (pass) => {
         checks += 1;
-        // Both have looked for an earlier payment by then, and found none; the second goes on when the first is being settled.
+        // Both have looked for an earlier payment by then, and found none; the second continues when the first is being settled.
         const mayGoOn = checks === 1 ? () => checks > 1 : () => isSettling;
         await until(mayGoOn);
         return pass();
@@ -249,7 +249,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
       world.facilitatorProxy.overrides = {};
     });
 
-    it("never charges a payment twice while Redis is away", async () => {
+    it("never charges a payment twice while Redis is unreachable", async () => {
       const [one, other] = await startTwo("redis://127.0.0.1:9");
       const target = `${TARGET}&offset=503`;
       const payer = await world.createPayer();

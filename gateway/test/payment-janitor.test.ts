@@ -42,7 +42,7 @@ describeWithChain("gateway: open payments among many", () => {
     await world?.stop();
   });
 
-  /** A node that takes its time, and counts what it is asked. */
+  /** A slow node that counts its requests. */
   const startSlowNode = async (delayMs: number) => {
     const counted = { calls: 0 };
     const server = createServer(async (req, res) => {
@@ -111,7 +111,7 @@ describeWithChain("gateway: open payments among many", () => {
       try {
         for (let at = 1; at <= JUNK; at += 1)
           await ledger.open(recordOf({ nonce: `0x${at.toString(16).padStart(64, "0")}` }));
-        // Behind all of them, and one that has expired is void without a look of its own.
+        // Behind all of them, and one that has expired is void without a look-up of its own.
         const expired = recordOf({ nonce: `0x${"ee".repeat(32)}`, validBefore: 1 });
         await ledger.open(expired);
         const honest = await payUnheard();

@@ -80,7 +80,7 @@ describeWithChain("gateway: payments and what they rest on", () => {
       const url = patient.urlOf(2_002);
       await world.expectPaid(payer, 1, async () => {
         let isAnswered = false;
-        const asked = payer.fetch(url).finally(() => {
+        const response = payer.fetch(url).finally(() => {
           isAnswered = true;
         });
         const settlesBefore = world.facilitatorProxy.requests["/settle"] ?? 0;
@@ -91,7 +91,7 @@ describeWithChain("gateway: payments and what they rest on", () => {
         });
         expect(isAnswered).to.equal(false);
         await world.chain.mine();
-        await expectData(await asked);
+        await expectData(await response);
       });
       await world.chain.setMining(true);
       await patient.stop();

@@ -106,7 +106,7 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
       await world.expectPaid(payer, 1, async () => expectWhole(await payer.fetch(url), TABLE_TEXT.length));
     });
 
-    it("leaves the client that takes nothing for a while its answer, and frees the next payment", async () => {
+    it("keeps the response for a client that reads nothing for a while, and makes the next payment free", async () => {
       const payer = await world.createPayer();
       const url = newUrl();
       const size = 2_000 * KB;
@@ -119,7 +119,7 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
     });
   });
 
-  it("are made anew a few times once they are no longer kept, and not for ever", async () => {
+  it("are requested again a few times once they are no longer stored, and not for ever", async () => {
     const forgetful = await startPayGateway(world, { payment: { answersKeptMs: 1 } });
     try {
       const payer = await world.createPayer();
@@ -139,7 +139,7 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
   });
 
   describe("to a wallet that its payment has emptied", () => {
-    /** Pays, and gives up before it has its answer. */
+    /** Pays, and disconnects before it has its response. */
     const payForNothing = async (payer: Payer, url: string) => {
       const payment = await signFor(payer, url);
       const client = new AbortController();
@@ -180,7 +180,7 @@ describeWithChain("gateway: paid answers that do not arrive", () => {
       const foreign = await signFor(stranger, url);
       const { authorization, signature } = good.payload as { authorization: object; signature: string };
       const forgeries = [
-        // What the chain shows to everybody, for an address that it was not used for.
+        // What anyone can read from the chain, for an address that it was not used for.
         { ...used, resource: good.resource },
         { ...good, payload: { authorization, signature: foreign.payload.signature } },
         {

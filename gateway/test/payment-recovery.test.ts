@@ -95,9 +95,9 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Asks, kills the gateway at the moment that `until` resolves, and starts another one. */
-  const dieWhile = async (asked: Promise<Response>, moment: Promise<void>) => {
-    const outcome = asked.then(
+  /** Sends a request, kills the gateway when `moment` resolves, and starts another one. */
+  const dieWhile = async (response: Promise<Response>, moment: Promise<void>) => {
+    const outcome = response.then(
       () => "answered",
       () => "gone",
     );
@@ -139,14 +139,14 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
     await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
   });
 
-  const dieAfterSettling = async (asked: (url: string) => Promise<Response>, url: string) => {
+  const dieAfterSettling = async (send: (url: string) => Promise<Response>, url: string) => {
     const { reach, reached } = moment();
     world.facilitatorProxy.overrides["/settle"] = async (pass) => {
       await pass();
       reach();
       return "never";
     };
-    await world.expectPaid(payer, 1, () => dieWhile(asked(url), reached));
+    await world.expectPaid(payer, 1, () => dieWhile(send(url), reached));
     world.facilitatorProxy.overrides = {};
   };
 
@@ -154,10 +154,10 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
     const url = newUrl();
     const payment = await signFor(payer, url);
     await dieAfterSettling(() => fetchWith(url, payment), url);
-    const asked = service.seen.length;
+    const requestsBefore = service.seen.length;
     await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
-    // What the service had answered was kept before anything was charged.
-    expect(service.seen).to.have.length(asked);
+    // The service's response was stored before anything was charged.
+    expect(service.seen).to.have.length(requestsBefore);
   });
 
   it("killed between settling and answering: so has a client that pays anew, and the next one is charged", async () => {
@@ -167,7 +167,7 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
     await world.expectPaid(payer, 1, async () => expectData(await payer.fetch(url)));
   });
 
-  it("asked to stop while it settles: the client has its answer first", async () => {
+  it("stopped while it settles: the client has its response first", async () => {
     const url = newUrl();
     const { reach, reached } = moment();
     world.facilitatorProxy.overrides["/settle"] = async (pass) => {
@@ -176,16 +176,16 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
       return pass();
     };
     await world.expectPaid(payer, 1, async () => {
-      const asked = payer.fetch(url);
+      const response = payer.fetch(url);
       await reached;
       gateway.signal("SIGTERM");
-      await expectData(await asked);
+      await expectData(await response);
     });
     expect((await gateway.finished).code).to.equal(0);
     await start();
   });
 
-  it("asked to stop sooner than it can settle: the payment is brought to its end, its client has the data later", async () => {
+  it("stopped with less time than it needs to settle: the payment is brought to its end, its client has the data later", async () => {
     gateway.signal("SIGTERM");
     await gateway.finished;
     await start({ DRAIN_TIMEOUT_MS: "100" });
@@ -202,13 +202,13 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
       return pass();
     };
     await world.expectPaid(payer, 1, async () => {
-      const asked = fetchWith(url, payment).then(
+      const outcome = fetchWith(url, payment).then(
         () => "answered",
         () => "cut",
       );
       await reached;
       gateway.signal("SIGTERM");
-      expect(await asked).to.equal("cut");
+      expect(await outcome).to.equal("cut");
       cut();
       expect((await gateway.finished).code).to.equal(0);
     });
@@ -219,7 +219,7 @@ describeWithChain("gateway: payments over the death of a gateway", () => {
     await world.expectPaid(payer, 0, async () => expectData(await fetchWith(url, payment)));
   });
 
-  it("and the operator reads of each payment what became of it", async () => {
+  it("and the operator reads the outcome of each payment", async () => {
     let records: Record<string, string | boolean | null>[] = [];
     // A delivery is written down when the connection leaves no doubt, or after five seconds.
     await until(async () => {

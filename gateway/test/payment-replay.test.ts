@@ -38,11 +38,11 @@ describeWithChain("gateway: payments that come again, and answers that do not co
   });
 
   describe("a payment that comes again", () => {
-    it("gets its answer again, is not charged again, and the service is not asked again", async () => {
+    it("gets its response again, is not charged again, and sends no second request to the service", async () => {
       const payer = await world.createPayer();
       const url = newUrl();
       const payment = await signFor(payer, url);
-      const asked = gateway.solana.seen.length;
+      const requestsBefore = gateway.solana.seen.length;
       const first = await world.expectPaid(payer, 1, () => fetchWith(url, payment));
       gateway.solana.answer = answerError(500, "internal");
       for (let again = 0; again < 3; again += 1) {
@@ -54,7 +54,7 @@ describeWithChain("gateway: payments that come again, and answers that do not co
           expect(answer.headers.get(name), name).to.equal(first.headers.get(name));
         expect(answer.headers.get("x-session-id")).not.to.equal(first.headers.get("x-session-id"));
       }
-      expect(gateway.solana.seen).to.have.length(asked + 1);
+      expect(gateway.solana.seen).to.have.length(requestsBefore + 1);
     });
 
     it("is refused for anything else", async () => {
@@ -75,13 +75,13 @@ describeWithChain("gateway: payments that come again, and answers that do not co
       const payer = await world.createPayer();
       const url = newUrl();
       const payment = await signFor(payer, url);
-      const asked = gateway.solana.seen.length;
+      const requestsBefore = gateway.solana.seen.length;
       const answers = await world.expectPaid(payer, 1, () =>
         Promise.all(Array.from({ length: 10 }, () => fetchWith(url, payment))),
       );
       expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
       expect(new Set(answers.map((answer) => receiptOf(answer)?.transaction)).size).to.equal(1);
-      expect(gateway.solana.seen).to.have.length(asked + 1);
+      expect(gateway.solana.seen).to.have.length(requestsBefore + 1);
     });
   });
 
@@ -120,7 +120,7 @@ describeWithChain("gateway: payments that come again, and answers that do not co
       const payer = await world.createPayer();
       const url = newUrl();
       const payment = await signFor(payer, url);
-      const asked = gateway.solana.seen.length;
+      const requestsBefore = gateway.solana.seen.length;
       let release = () => {};
       gateway.solana.answer = (req, res) => {
         release = () => answerTable(req, res);
@@ -128,7 +128,7 @@ describeWithChain("gateway: payments that come again, and answers that do not co
       const client = new AbortController();
       await world.expectPaid(payer, 0, async () => {
         const gone = fetchWith(url, payment, { signal: client.signal }).catch(() => "gone");
-        await until(() => gateway.solana.seen.length > asked);
+        await until(() => gateway.solana.seen.length > requestsBefore);
         client.abort();
         expect(await gone).to.equal("gone");
         await until(() =>
@@ -140,7 +140,7 @@ describeWithChain("gateway: payments that come again, and answers that do not co
       await world.expectPaid(payer, 1, () => fetchWith(url, payment));
     });
 
-    it("never asks the service whether its client has the answer already", async () => {
+    it("never sends the client's If-None-Match to the service", async () => {
       const payer = await world.createPayer();
       gateway.solana.answer = (req, res) => {
         expect(req.headers["if-none-match"]).to.equal(undefined);
@@ -187,7 +187,7 @@ describeWithChain("gateway: payments that come again, and answers that do not co
       expect(answer.status).to.equal(200);
       expect(receiptOf(answer)?.success).to.equal(true);
       await world.expectPaid(payer, 1, () => payer.fetch(url));
-      // What one has paid for nobody else gets.
+      // No other payer gets what one has paid for.
       const stranger = await world.createPayer();
       await leaveWhileSettling(payer, url);
       await world.expectPaid(stranger, 1, () => stranger.fetch(url));

@@ -4,7 +4,7 @@ import { describeRounds } from "../../services/shared/testkit/describe.ts";
 import { runTrials } from "../testkit/payments/payment-trials.ts";
 import { startTrialEnvironment, type TrialEnvironment } from "../testkit/payments/trial-environment.ts";
 
-/** Many on Node, where `npm run check:full` asks for them; a few show that the other runtime does not differ. */
+/** Many on Node under `npm run check:full`; a few show that the other runtime does not differ. */
 const WANTED = Number(process.env.TEST_PAYMENT_TRIALS ?? 8);
 const TRIALS = "Deno" in globalThis ? Math.min(WANTED, 25) : WANTED;
 

@@ -73,7 +73,7 @@ describeWithChain("gateway: payments", () => {
       expect(new Set(left)).to.deep.equal(new Set([1_000_000n - PRICE]));
     });
 
-    it("may ask for the same thing many times at once, and pays each time", async () => {
+    it("may request the same thing many times at once, and pays each time", async () => {
       const payer = await world.createPayer();
       const url = newUrl();
       const answers = await world.expectPaid(payer, 8, () =>
@@ -82,7 +82,7 @@ describeWithChain("gateway: payments", () => {
       expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
     });
 
-    it("without enough money is told so", async () => {
+    it("without enough money gets 402 with the reason", async () => {
       const payer = await world.createPayer(PRICE - 1n);
       const answer = await world.expectPaid(payer, 0, () => payer.fetch(newUrl()));
       const { message } = await expectError(answer, "payment_required");
@@ -91,7 +91,7 @@ describeWithChain("gateway: payments", () => {
   });
 
   describe("without a payment", () => {
-    it("402: body and header say what to pay, for what, to whom", async () => {
+    it("402: body and header state amount, resource and recipient", async () => {
       const url = newUrl();
       const answer = await fetch(url, { headers: { "X-API-KEY": "any" } });
       const offer = decodePaymentRequiredHeader(answer.headers.get("payment-required") ?? "");
@@ -119,7 +119,7 @@ describeWithChain("gateway: payments", () => {
       ]);
     });
 
-    it("the metadata for discovery and identifiers are what the published judges accept", async () => {
+    it("the metadata for discovery and identifiers are what the published validators accept", async () => {
       const { extensions = {} } = await readOffer(newUrl());
       const bazaar = extensions.bazaar as Parameters<typeof validateDiscoveryExtension>[0];
       expect(validateDiscoveryExtension(bazaar)).to.deep.equal({ valid: true });
@@ -128,8 +128,8 @@ describeWithChain("gateway: payments", () => {
       expect(validatePaymentIdentifier(extensions["payment-identifier"]).valid).to.equal(true);
     });
 
-    it("400 for parameters that are not good, before anybody is asked to pay", async () => {
-      const asked = gateway.solana.seen.length;
+    it("400 for invalid parameters, before any payment is requested", async () => {
+      const requestsBefore = gateway.solana.seen.length;
       for (const query of ["", "token_address=x&days=1", `${PAID_QUERY}&limit=0`, `${PAID_QUERY}&days=2`]) {
         const answer = await fetch(`${gateway.payUrl}${PAID_PATH}?${query}`);
         expect(answer.headers.get("payment-required")).to.equal(null);
@@ -141,7 +141,7 @@ describeWithChain("gateway: payments", () => {
         const answer = await fetchWith(`${gateway.payUrl}${PAID_PATH}?days=1`, payment);
         await expectError(answer, "bad_request");
       });
-      expect(gateway.solana.seen).to.have.length(asked);
+      expect(gateway.solana.seen).to.have.length(requestsBefore);
     });
 
     it("404 for everything that is not for sale, and for every method but GET", async () => {
@@ -201,9 +201,9 @@ describeWithChain("gateway: payments", () => {
       payment = await signFor(payer, url);
     });
     const expectRefused = async (sent: PaymentPayload, code: "payment_required" | "bad_request") => {
-      const asked = gateway.solana.seen.length;
+      const requestsBefore = gateway.solana.seen.length;
       const answer = await world.expectPaid(payer, 0, () => fetchWith(url, sent));
-      expect(gateway.solana.seen).to.have.length(asked);
+      expect(gateway.solana.seen).to.have.length(requestsBefore);
       expect(answer.headers.get("payment-response")).to.equal(null);
       expect(answer.headers.has("payment-required")).to.equal(code === "payment_required");
       return (await expectError(answer, code)).message;
@@ -231,7 +231,7 @@ describeWithChain("gateway: payments", () => {
         "no signature": encode({ ...payment, payload: { authorization: payload.authorization } }),
         "a short signature": encode({ ...payment, payload: { ...payload, signature: "0x00" } }),
         permit2: encode({ ...payment, payload: { signature: payload.signature, permit2Authorization: {} } }),
-        "an address that is none": encode(withAuthorization({ from: "0x1" })),
+        "an invalid address": encode(withAuthorization({ from: "0x1" })),
         "a negative amount": encode(withAuthorization({ value: "-1" })),
         "an amount in hex": encode(withAuthorization({ value: "0x10" })),
         "a short nonce": encode(withAuthorization({ nonce: "0x01" })),
@@ -273,7 +273,7 @@ describeWithChain("gateway: payments", () => {
       }
     });
 
-    it("402 for another address, whatever stands in it", async () => {
+    it("402 for another address, whatever it contains", async () => {
       for (const other of [
         url.replace("offset", "limit"),
         `${url}&limit=5`,
@@ -288,11 +288,11 @@ describeWithChain("gateway: payments", () => {
       await expectRefused(rest, "payment_required");
     });
 
-    it("402 for an authorization that was altered, expired, not valid yet, or of somebody else", async () => {
+    it("402 for an authorization that was altered, expired, not valid yet, or of another account", async () => {
       const [stranger] = await world.createPayers(1);
       const nowS = Math.floor(Date.now() / 1000);
       const altered: Record<string, Record<string, string>> = {
-        "for somebody else": { to: payer.address },
+        "for another recipient": { to: payer.address },
         "over less": { value: "49999" },
         "over more": { value: "50001" },
         "of another payer": { from: stranger?.address ?? "" },

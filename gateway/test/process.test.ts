@@ -50,14 +50,14 @@ describeWithProcesses("gateway: as a process", () => {
   });
 
   const keys = (...args: string[]) => runProgram("gateway/cli/keys.ts", { args, env: { DATA_DIR: folder } });
-  const ask = (path: string, key: string) => fetch(`${url}${path}`, { headers: { "X-API-KEY": key } });
+  const get = (path: string, key: string) => fetch(`${url}${path}`, { headers: { "X-API-KEY": key } });
 
   it("accepts a key that the command creates and refuses it within ten seconds of its revocation", async () => {
     const created = await keys("create", "--label", "a client", "--scopes", "evm-dex", "--expires", "30d");
     expect(created.code, created.stderr).to.equal(0);
     const key = /ct_\S+/.exec(created.stdout)?.[0] ?? "";
-    expect((await ask("/evm/chains", key)).status).to.equal(200);
-    await expectError(await ask("/api/v1/solana/tokens", key), "forbidden");
+    expect((await get("/evm/chains", key)).status).to.equal(200);
+    await expectError(await get("/api/v1/solana/tokens", key), "forbidden");
 
     const listed = await keys("list", "--json");
     const [record] = JSON.parse(listed.stdout) as { id: string; label: string; state: string }[];
@@ -70,11 +70,11 @@ describeWithProcesses("gateway: as a process", () => {
     const revoked = await keys("revoke", record?.id ?? "");
     expect(revoked.code, revoked.stderr).to.equal(0);
     const deadline = Date.now() + 10_000;
-    while ((await ask("/evm/chains", key)).status === 200) {
+    while ((await get("/evm/chains", key)).status === 200) {
       expect(Date.now()).to.be.lessThan(deadline);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
-    await expectError(await ask("/evm/chains", key), "unauthorized");
+    await expectError(await get("/evm/chains", key), "unauthorized");
   });
 
   it("the command explains itself and exits with 2 when called wrongly", async () => {
@@ -89,7 +89,7 @@ describeWithProcesses("gateway: as a process", () => {
     expect(help.stdout).to.contain("Usage:");
   });
 
-  it("says which setting is wrong and exits with the code that no supervisor retries", async () => {
+  it("names the setting that is wrong and exits with the code that no supervisor retries", async () => {
     const wrong = startProgram("gateway/main.ts", {
       env: {
         GATEWAY_PORT: "http",
@@ -107,14 +107,14 @@ describeWithProcesses("gateway: as a process", () => {
     services[0].answer = (req, res) => {
       release = () => answerTable(req, res);
     };
-    const asked = services[0].seen.length;
-    const inFlight = ask("/evm/chains", "first key");
-    await until("the request at the service", () => services[0].seen.length > asked);
+    const requestsBefore = services[0].seen.length;
+    const inFlight = get("/evm/chains", "first key");
+    await until("the request at the service", () => services[0].seen.length > requestsBefore);
     gateway.signal("SIGTERM");
     await until("draining", async () => (await fetch(`${url}/readyz`)).status === 503);
     const { status } = (await (await fetch(`${url}/readyz`)).json()) as { status: string };
     expect(status).to.equal("draining");
-    expect((await ask("/api/v1/solana/tokens", "first key")).status).to.equal(200);
+    expect((await get("/api/v1/solana/tokens", "first key")).status).to.equal(200);
     await until("a closed port", () =>
       fetch(`${url}/livez`).then(
         () => false,

@@ -56,7 +56,7 @@ describe("gateway: proxy", () => {
       expect(headers.get("content-type")).to.equal("application/json");
     });
 
-    it("passes 304 with its ETag when the service says so", async () => {
+    it("passes on the service's 304 with its ETag", async () => {
       gateway.evmDex.answer = (req, res) => {
         const isKnown = req.headers["if-none-match"] === 'W/"v7"';
         const data = { "X-Data-Block": "7", "X-Data-Stale": "prices; age=7" };
@@ -81,7 +81,7 @@ describe("gateway: proxy", () => {
       expect(await head.text()).to.equal("");
     });
 
-    it("keeps every credential and every hop-by-hop header from the service", async () => {
+    it("sends no credential and no hop-by-hop header to the service", async () => {
       await gateway.get("/evm/chains", {
         headers: {
           Authorization: "Bearer secret",
@@ -95,14 +95,14 @@ describe("gateway: proxy", () => {
         },
       });
       const [seen] = gateway.evmDex.seen;
-      if (!seen) throw new Error("the service was not asked");
+      if (!seen) throw new Error("the service received no request");
       const { headers, rawHeaders } = seen;
       expect(JSON.stringify(rawHeaders)).not.to.match(/secret|bootstrap|203\.0\.113|0123456789abcdef/);
       expect(Object.keys(headers).sort()).to.deep.equal(["host", "x-session-id"]);
       expect(headers.host).to.equal(new URL(gateway.evmDex.url).host);
     });
 
-    it("never mixes two clients that ask at the same time", async () => {
+    it("never mixes two clients that send requests at the same time", async () => {
       gateway.evmDex.answer = async (req, res) => {
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
         const text = JSON.stringify([
@@ -152,7 +152,7 @@ describe("gateway: proxy", () => {
       }
     });
 
-    it("puts its own session into an error whose session got lost", async () => {
+    it("puts its own session into an error that has another", async () => {
       gateway.evmDex.answer = (_req, res) => {
         res.writeHead(400, { "Content-Type": "application/json" });
         res.end('{"error":"bad_request","message":"Cannot parse limit.","session":"another"}');
@@ -160,7 +160,7 @@ describe("gateway: proxy", () => {
       await expectError(await gateway.get("/evm/dexb/v3/pools"), "bad_request");
     });
 
-    it("503 for an answer that is no table and no error of ours", async () => {
+    it("503 for a response that is neither a table nor a documented error", async () => {
       const bad: Record<string, [status: number, type: string, body: string]> = {
         "a proxy's page": [502, "text/html", "<h1>Bad Gateway</h1>"],
         "an error without form": [500, "application/json", '{"oops":true}'],
@@ -213,7 +213,7 @@ describe("gateway: proxy", () => {
       await expectError(await gateway.get("/evm/chains"), "unavailable");
     });
 
-    it("asks once more when a connection breaks, as an idle one does when the service closes it", async () => {
+    it("sends a request once more when a connection breaks, as an idle one does when the service closes it", async () => {
       let broken = 0;
       gateway.evmDex.answer = (req, res) => {
         if (broken > 0) return answerTable(req, res);
@@ -224,16 +224,16 @@ describe("gateway: proxy", () => {
       expect(gateway.evmDex.seen).to.have.length(2);
     });
 
-    it("stops asking the service when the client has gone", async () => {
+    it("cancels the request to the service when the client has disconnected", async () => {
       let isAborted = false;
       gateway.evmDex.answer = (_req, res) => {
         res.on("close", () => (isAborted = true));
       };
       const client = new AbortController();
-      const asked = gateway.get("/evm/chains", { signal: client.signal }).catch(() => "gone");
+      const outcome = gateway.get("/evm/chains", { signal: client.signal }).catch(() => "gone");
       await until(() => gateway.evmDex.seen.length === 1);
       client.abort();
-      expect(await asked).to.equal("gone");
+      expect(await outcome).to.equal("gone");
       await until(() => isAborted);
       await until(() => gateway.lines.some((line) => line.status === 499));
       expect(gateway.evmDex.seen).to.have.length(1);
@@ -273,19 +273,19 @@ describe("gateway: proxy", () => {
     await until(async () => (await gateway.get("/evm/chains")).status === 200);
   });
 
-  it("follows gRPC health: 503 without asking while the service says it does not serve", async () => {
+  it("follows gRPC health: 503 without a request while the service reports that it does not serve", async () => {
     await start();
     const { evmDex } = gateway;
     evmDex.healthy = false;
     await until(async () => (await gateway.get("/readyz")).status === 503);
-    const asked = evmDex.seen.length;
+    const requestsBefore = evmDex.seen.length;
     await expectError(await gateway.get("/evm/chains"), "unavailable");
-    expect(evmDex.seen).to.have.length(asked);
+    expect(evmDex.seen).to.have.length(requestsBefore);
     evmDex.healthy = true;
     await until(async () => (await gateway.get("/evm/chains")).status === 200);
   });
 
-  it("leaves a replica alone that fails one request after the other, whatever its health says", async () => {
+  it("skips a replica that fails one request after the other, whatever its health reports", async () => {
     await start({ replicas: 2 });
     const [sick, well] = [gateway.evmDex, ...gateway.others] as [
       typeof gateway.evmDex,
@@ -316,11 +316,11 @@ describe("gateway: proxy", () => {
         releases.push(() => answerTable(req, res));
       };
     }
-    const asked = Array.from({ length: 9 }, () => gateway.get("/evm/chains"));
+    const responses = Array.from({ length: 9 }, () => gateway.get("/evm/chains"));
     await until(() => releases.length === 9);
     expect(replicas.map((replica) => replica.seen.length)).to.deep.equal([3, 3, 3]);
     for (const release of releases) release();
-    for (const answer of await Promise.all(asked)) expect(answer.status).to.equal(200);
+    for (const answer of await Promise.all(responses)) expect(answer.status).to.equal(200);
   });
 
   it("answers every request while one of two replicas is killed", async () => {

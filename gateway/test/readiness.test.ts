@@ -35,7 +35,7 @@ describe("gateway: /readyz and the chains of services", () => {
     return { code: answer.status, status, services };
   };
 
-  it("is not ready while a first read is under way, and says how far it is", async () => {
+  it("is not ready while a first read is under way, and reports its progress", async () => {
     gateway.lending.chains = [FIRST_READ];
     await until(async () => (await readyz()).code === 503);
     const { status, services } = await readyz();
@@ -52,7 +52,7 @@ describe("gateway: /readyz and the chains of services", () => {
     expect(served?.lagSeconds).to.be.within(40, 45);
   });
 
-  it("goes on passing requests meanwhile, and keeps its place behind a load balancer", async () => {
+  it("keeps passing requests meanwhile, and stays in rotation behind a load balancer", async () => {
     gateway.lending.chains = [FIRST_READ];
     await until(async () => (await readyz()).code === 503);
     const probed = await readyz("?exclude=data");
@@ -62,7 +62,7 @@ describe("gateway: /readyz and the chains of services", () => {
     });
     expect((await gateway.get("/evm/chains")).status).to.equal(200);
     gateway.lending.answer = answerError(503, "unavailable", "34 % done");
-    // Refusals of a service are no failures of it: its other tables stay within reach.
+    // A service that refuses has not failed: its other tables stay available.
     for (let i = 0; i < 20; i++)
       expect((await gateway.get("/evm/lending/lendinga/v3/pools")).status).to.equal(503);
     expect((await readyz("?exclude=data")).code).to.equal(200);
@@ -70,7 +70,7 @@ describe("gateway: /readyz and the chains of services", () => {
     await until(async () => (await readyz("?exclude=data")).code === 503);
   });
 
-  it("waits for no chain that nobody configured", async () => {
+  it("waits for no chain that is not configured", async () => {
     gateway.evmDex.chains = [NO_SOURCE, { ...SERVING, indexedTime: 1 }];
     await until(async () => (await readyz()).services["evm-dex"]?.chains !== undefined);
     const { code, services } = await readyz();
@@ -93,7 +93,7 @@ describe("gateway: /readyz and the chains of services", () => {
     expect((await readyz()).services.solana?.chains.solana).to.include({ state: "failing", block: 4_990 });
   });
 
-  it("takes a service of an older version by its word that it serves", async () => {
+  it("trusts a service of an older version that reports that it serves", async () => {
     gateway.evmDex.chains = [{ ...UNREAD, ...QUIET, state: "unknown" }];
     await until(async () => (await readyz()).services["evm-dex"]?.chains !== undefined);
     expect((await readyz()).code).to.equal(200);

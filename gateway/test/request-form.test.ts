@@ -11,7 +11,7 @@ import { until } from "../testkit/until.ts";
 import { answerTable } from "../testkit/upstream.ts";
 
 const PAY_HOST = "pay.example";
-/** Sells without anybody who settles: no payment is sent here. */
+/** Sells without a facilitator: no payment is sent here. */
 const SELLING: PaymentConfig = {
   port: 0,
   publicUrl: `http://${PAY_HOST}`,
@@ -25,7 +25,7 @@ const SELLING: PaymentConfig = {
 const BODIES: Readonly<Record<string, string>> = {
   "one byte": "Content-Length: 1\r\n\r\nx",
   "one byte that does not come": "Content-Length: 1\r\n\r\n",
-  "a byte nobody waits for": "Content-Length: 1\r\nExpect: 100-continue\r\n\r\n",
+  "a byte behind Expect: 100-continue": "Content-Length: 1\r\nExpect: 100-continue\r\n\r\n",
   chunks: "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
 };
 const SOLD = "/api/v1/solana/token-transactions";
@@ -103,7 +103,7 @@ describeLong("gateway: the form of requests", () => {
     });
   }
 
-  it("answers HTTP/1.0, and closes the connection that it is not asked to keep", async () => {
+  it("answers HTTP/1.0, and closes the connection unless the client keeps it", async () => {
     const connection = await openRaw(gateway.url);
     connection.write("GET /livez HTTP/1.0\r\n\r\n");
     expect(await connection.closedWithin(CLOSE_MS)).to.equal(true);
@@ -115,11 +115,11 @@ describeLong("gateway: the form of requests", () => {
     gateway.evmDex.answer = (req, res) => {
       release = () => answerTable(req, res);
     };
-    const asked = gateway.evmDex.seen.length;
+    const requestsBefore = gateway.evmDex.seen.length;
     const connection = await openRaw(gateway.url);
     const good = "GET /evm/chains HTTP/1.1\r\nHost: x\r\nX-API-KEY: bootstrap key of the tests\r\n\r\n";
     connection.write(`${good}GET /livez HTTP/1.1\r\nHost: x\r\n\r\nbroken\r\n\r\n`);
-    await until(() => gateway.evmDex.seen.length > asked);
+    await until(() => gateway.evmDex.seen.length > requestsBefore);
     connection.write("more of it");
     release();
     expect(await connection.closedWithin(CLOSE_MS)).to.equal(true);

@@ -21,9 +21,9 @@ describe("gateway: routes", () => {
   });
   after(() => gateway.stop());
   const everySeen = () => [...gateway.evmDex.seen, ...gateway.lending.seen, ...gateway.solana.seen];
-  let asked = 0;
+  let requestsBefore = 0;
   beforeEach(() => {
-    asked = everySeen().length;
+    requestsBefore = everySeen().length;
   });
   const withKey = { "X-API-KEY": BOOTSTRAP_KEY };
 
@@ -38,7 +38,7 @@ describe("gateway: routes", () => {
     }
   });
 
-  it("404 in the documented form for any other path, whatever it looks like; no service is asked", async () => {
+  it("404 in the documented form for any other path, whatever it looks like; no request reaches a service", async () => {
     const targets = [
       "/evm",
       "/evm/",
@@ -70,7 +70,7 @@ describe("gateway: routes", () => {
       expect(answer.status, target).to.equal(404);
       expectRawError(answer, "not_found");
     }
-    expect(everySeen()).to.have.length(asked);
+    expect(everySeen()).to.have.length(requestsBefore);
   });
 
   it("answers an absolute target for its path alone, wherever it claims to go", async () => {
@@ -87,7 +87,7 @@ describe("gateway: routes", () => {
       const answer = await sendRaw(gateway.url, `${head}Content-Length: 2\r\n\r\nhi`);
       expectRawError(answer, METHODS.includes(method) ? "bad_request" : "not_found");
     }
-    expect(everySeen()).to.have.length(asked);
+    expect(everySeen()).to.have.length(requestsBefore);
   });
 
   it("400 for a GET with a body, which would otherwise reach a service as a request of its own", async () => {
@@ -103,7 +103,7 @@ describe("gateway: routes", () => {
       expect(answer.headers.connection).to.equal("close");
       expect(answer.text.match(/HTTP\/1\.1 /g)).to.have.length(1);
     }
-    expect(everySeen()).to.have.length(asked);
+    expect(everySeen()).to.have.length(requestsBefore);
   });
 
   it("400 for ambiguous framing, malformed HTTP, a missing Host and oversized or non-ASCII targets", async () => {
@@ -125,10 +125,10 @@ describe("gateway: routes", () => {
       expect(answer.status, what).to.equal(400);
       expectRawError(answer, "bad_request");
     }
-    expect(everySeen()).to.have.length(asked);
+    expect(everySeen()).to.have.length(requestsBefore);
   });
 
-  it("answers in the documented form where a client expects what we do not know", async () => {
+  it("answers in the documented form where a client sends an unknown Expect", async () => {
     const answer = await rawGet(gateway.url, "/evm/nothing", { Expect: "tea" });
     expectRawError(answer, "not_found");
   });
@@ -162,10 +162,10 @@ describe("gateway: routes", () => {
       expect(answer.headers.get("access-control-allow-credentials")).to.equal(null);
     }
     await expectError(await fetch(`${gateway.url}/nothing`, { method: "OPTIONS" }), "not_found");
-    expect(everySeen()).to.have.length(asked + 1);
+    expect(everySeen()).to.have.length(requestsBefore + 1);
   });
 
-  it("sets the headers browsers protect themselves by and hides what it is made of", async () => {
+  it("sets the security headers of browsers and hides its software", async () => {
     const { headers } = await fetch(`${gateway.url}/nothing`);
     expect(headers.get("x-content-type-options")).to.equal("nosniff");
     expect(headers.get("content-security-policy")).to.contain("default-src 'none'");

@@ -32,9 +32,9 @@ describe("gateway: hostile HTTP", () => {
   after(() => gateway.stop());
   const everySeen = () => [...gateway.evmDex.seen, ...gateway.lending.seen, ...gateway.solana.seen];
   const withKey = { "X-API-KEY": BOOTSTRAP_KEY };
-  let asked = 0;
+  let requestsBefore = 0;
   beforeEach(() => {
-    asked = everySeen().length;
+    requestsBefore = everySeen().length;
   });
   afterEach(() => {
     expect(Object.keys(Object.prototype)).to.deep.equal([]);
@@ -70,7 +70,7 @@ describe("gateway: hostile HTTP", () => {
       "a header folded behind another": chunked("X-A: b\r\n Transfer-Encoding: chunked"),
       "a bare line feed": `${HEAD}X-A: b\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${SMUGGLED}`,
       "a bare carriage return": `${HEAD}X-A: b\rTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${SMUGGLED}`,
-      "a chunk whose size is none": `${HEAD}Transfer-Encoding: chunked\r\n\r\n-1\r\n${SMUGGLED}`,
+      "a chunk with an invalid size": `${HEAD}Transfer-Encoding: chunked\r\n\r\n-1\r\n${SMUGGLED}`,
       "a request without version": `GET /evm/chains\r\n${SMUGGLED}`,
       "the preface of HTTP/2": `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${SMUGGLED}`,
       "a version of the future": `GET /evm/chains HTTP/9.9\r\nHost: x\r\n\r\n${SMUGGLED}`,
@@ -78,7 +78,7 @@ describe("gateway: hostile HTTP", () => {
     for (const [what, request] of Object.entries(requests)) {
       it(`gets one refusal and no further request through: ${what}`, async () => {
         expectRefusal(await sendRaw(gateway.url, request), what);
-        expect(everySeen()).to.have.length(asked);
+        expect(everySeen()).to.have.length(requestsBefore);
       });
     }
 
@@ -91,17 +91,17 @@ describe("gateway: hostile HTTP", () => {
       expect(text.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 200", "HTTP/1.1 404", "HTTP/1.1 200"]);
       expect(
         everySeen()
-          .slice(asked)
+          .slice(requestsBefore)
           .map(({ url }) => url),
       ).to.have.members(["/evm/chains", "/evm/dexes"]);
     });
 
-    it("400 for two Hosts: what stands before us may have believed the other one", async () => {
+    it("400 for two Hosts: a proxy in front may have used the other one", async () => {
       for (const second of ["x", "pay.example", ""]) {
         const request = `${HEAD}Host: ${second}\r\nConnection: close\r\n\r\n`;
         expectRefusal(await sendRaw(gateway.url, request), second);
       }
-      expect(everySeen()).to.have.length(asked);
+      expect(everySeen()).to.have.length(requestsBefore);
     });
   });
 
@@ -118,7 +118,7 @@ describe("gateway: hostile HTTP", () => {
     for (const [what, request] of Object.entries(requests)) {
       expectRefusal(await sendRaw(gateway.url, request), what);
     }
-    expect(everySeen()).to.have.length(asked);
+    expect(everySeen()).to.have.length(requestsBefore);
   });
 
   it("answers HEAD without a body, also where it cannot be read", async () => {
@@ -160,7 +160,7 @@ describe("gateway: hostile HTTP", () => {
     expectRefusal(await rawGet(gateway.url, "/evm/chains", { "X-API-KEY": key }), "a key over two lines");
   });
 
-  it("gives nothing for a path that only looks like one of ours, with or without a key", async () => {
+  it("returns nothing for a path that only looks like an endpoint's, with or without a key", async () => {
     const paths = [
       ...["/evm/chains/", "//evm/chains", "/evm//chains", "/evm/chains//", "/./evm/chains", "/evm/./chains"],
       ...[
@@ -225,7 +225,7 @@ describe("gateway: hostile HTTP", () => {
     for (const path of paths) {
       for (const headers of [{}, withKey]) expectRefusal(await rawGet(gateway.url, path, headers), path);
     }
-    expect(everySeen()).to.have.length(asked);
+    expect(everySeen()).to.have.length(requestsBefore);
   });
 
   it("takes no other path, method or client's address from a header", async () => {
@@ -298,7 +298,7 @@ describe("gateway: hostile HTTP", () => {
       expect(() => readPayment(Buffer.from(json).toString("base64"))).to.throw();
   });
 
-  it("writes one line of JSON a request into its log, and in it no word of a client", async () => {
+  it("logs one line of JSON per request, without any text of the client", async () => {
     const before = lines.length;
     const hostile = `${MARK}\u001b[31m\u0008{"level":"fatal"}`;
     const shown = Buffer.from(hostile)

@@ -67,7 +67,7 @@ describeWithProcesses("secrets of real processes", () => {
     createHttp(async (req, res) => {
       const message = await tellAll(req);
       times += 1;
-      // In turn as a proxy's page, as an error of JSON-RPC, and as an answer of nobody's form.
+      // In turn as a proxy's page, as an error of JSON-RPC, and as a response of no known form.
       if (times % 3 === 0) res.writeHead(500, { "Content-Type": "text/plain" }).end(message);
       else if (times % 3 === 1)
         res
@@ -78,7 +78,7 @@ describeWithProcesses("secrets of real processes", () => {
   const talkativeRedis = () =>
     createTcp((socket) => {
       socket.on("error", () => {});
-      // Before version 6 Redis did not know HELLO, and said so with its arguments.
+      // Before version 6 Redis did not know HELLO, and repeated its arguments in the error.
       socket.on("data", (chunk) => {
         const words = String(chunk)
           .split("\r\n")
@@ -108,7 +108,7 @@ describeWithProcesses("secrets of real processes", () => {
     const { url, httpUrl } = JSON.parse(find() as string) as { url?: string; httpUrl?: string };
     return url ?? httpUrl ?? "";
   };
-  const ask = async (where: string, url: string, init: RequestInit = {}): Promise<number> => {
+  const fetchAndNote = async (where: string, url: string, init: RequestInit = {}): Promise<number> => {
     const answer = await fetch(url, init);
     note(where, `${JSON.stringify([...answer.headers])} ${await answer.text()}`);
     return answer.status;
@@ -121,11 +121,11 @@ describeWithProcesses("secrets of real processes", () => {
       listen(talkativeRedis()),
       listen(talkative()),
     ]);
-    const user = `somebody:${encodeURIComponent(SECRET.rpcPassword)}`;
+    const user = `user:${encodeURIComponent(SECRET.rpcPassword)}`;
     const rpc = `http://${user}@127.0.0.1:${rpcPort}/v3/${SECRET.rpcPath}?apikey=${SECRET.rpcQuery}`;
     const rpcs = `${rpc},ws://127.0.0.1:${rpcPort}/${SECRET.socketKey}`;
-    const redis = `redis://somebody:${encodeURIComponent(SECRET.redisPassword)}@127.0.0.1:${redisPort}`;
-    const mongo = `mongodb://somebody:${SECRET.mongoPassword}@127.0.0.1:9/?serverSelectionTimeoutMS=300`;
+    const redis = `redis://user:${encodeURIComponent(SECRET.redisPassword)}@127.0.0.1:${redisPort}`;
+    const mongo = `mongodb://user:${SECRET.mongoPassword}@127.0.0.1:9/?serverSelectionTimeoutMS=300`;
     const stores = { MONGODB_URL: mongo, REDIS_URL: redis };
     const payments = {
       X402_PAY_TO: PAY_TO,
@@ -148,16 +148,16 @@ describeWithProcesses("secrets of real processes", () => {
     start("evm-dex without its store", ["services/evm-dex/main.ts"], stores);
     start("evm-dex ingest", ["services/evm-dex/ingest/main.ts"], { EVM_RPC_8453: rpcs });
     start("solana ingest", ["services/solana/ingest/main.ts"], { SOLANA_RPC: rpcs });
-    const broken = `mongodb://somebody:${SECRET.brokenPassword}@127.0.0.1:9/`;
+    const broken = `mongodb://user:${SECRET.brokenPassword}@127.0.0.1:9/`;
     start("keys", ["gateway/cli/keys.ts", "list"], { MONGODB_URL: broken, REDIS_URL: redis });
     start("payments", ["gateway/cli/payments.ts", "list"], { MONGODB_URL: mongo });
     start("gateway with a store it cannot read", ["gateway/main.ts"], { MONGODB_URL: broken });
-    start("gateway with settings that are none", ["gateway/main.ts"], {
+    start("gateway with invalid settings", ["gateway/main.ts"], {
       MONGODB_URL: SECRET.brokenPassword,
       REDIS_URL: `http://:${SECRET.redisPassword}@x`,
       EVM_RPC_8453: `ftp://x/${SECRET.rpcPath}`,
     });
-    start("facilitator with a key that is none", ["gateway/payments/facilitator/main.ts"], {
+    start("facilitator with an invalid key", ["gateway/payments/facilitator/main.ts"], {
       ...payments,
       FACILITATOR_PRIVATE_KEY: SECRET.brokenKey,
     });
@@ -174,14 +174,14 @@ describeWithProcesses("secrets of real processes", () => {
   });
 
   const unknownKey = mintApiKey();
-  /** As a wallet would send it: its form is right, and what it says is what is asked for. */
+  /** As a wallet would send it: its form is right, and so are its terms. */
   const paymentFor = (offer: { resource: object; accepts: readonly object[] }): string => {
     const authorization = {
       from: privateKeyToAccount(`0x${"42".repeat(32)}`).address,
       to: PAY_TO,
       value: "50000",
       validAfter: "0",
-      // Within what a seller takes.
+      // Within the time that a seller accepts.
       validBefore: String(Math.floor(Date.now() / 1000) + 90),
       nonce: `0x${"33".repeat(32)}`,
     };
@@ -192,7 +192,7 @@ describeWithProcesses("secrets of real processes", () => {
   };
   let sentPayment = "";
 
-  it("have been used, and every process has had something to complain of", async () => {
+  it("have been used, and every process has reported a problem", async () => {
     const gateway = running.get("gateway") as TestProcess;
     const url = await listeningAt(gateway);
     const payUrl = await listeningAt(gateway, '"selling requests"');
@@ -208,13 +208,15 @@ describeWithProcesses("secrets of real processes", () => {
       "/metrics",
       "/nothing",
     ]) {
-      await ask("gateway", `${url}${path}`, { headers: { "X-API-KEY": SECRET.bootstrapKey } });
+      await fetchAndNote("gateway", `${url}${path}`, { headers: { "X-API-KEY": SECRET.bootstrapKey } });
     }
-    expect(await ask("gateway", `${url}/evm/chains`, { headers: { "X-API-KEY": unknownKey } })).to.equal(503);
+    expect(
+      await fetchAndNote("gateway", `${url}/evm/chains`, { headers: { "X-API-KEY": unknownKey } }),
+    ).to.equal(503);
     const sold = `${payUrl}/api/v1/solana/token-transactions?token_address=So11111111111111111111111111111111111111112&days=1`;
     const offer = await (await fetch(sold)).json();
     sentPayment = paymentFor(offer as Parameters<typeof paymentFor>[0]);
-    const paid = await ask("gateway", sold, { headers: { "PAYMENT-SIGNATURE": sentPayment } });
+    const paid = await fetchAndNote("gateway", sold, { headers: { "PAYMENT-SIGNATURE": sentPayment } });
     expect(paid).to.equal(503);
 
     const body = JSON.stringify({
@@ -225,18 +227,18 @@ describeWithProcesses("secrets of real processes", () => {
     for (const path of ["/verify", "/settle"]) {
       for (const token of [SECRET.facilitatorToken, "another"]) {
         const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
-        await ask("facilitator", `${facilitatorUrl}${path}`, { method: "POST", headers, body });
+        await fetchAndNote("facilitator", `${facilitatorUrl}${path}`, { method: "POST", headers, body });
       }
     }
     const facilitatorAdminUrl = await listeningAt(
       running.get("facilitator") as TestProcess,
       '"serving metrics"',
     );
-    await ask("facilitator", `${facilitatorAdminUrl}/metrics`);
+    await fetchAndNote("facilitator", `${facilitatorAdminUrl}/metrics`);
     const adminUrl = await listeningAt(gateway, '"serving metrics"');
-    expect(await ask("gateway", `${adminUrl}/metrics`)).to.equal(200);
+    expect(await fetchAndNote("gateway", `${adminUrl}/metrics`)).to.equal(200);
     for (const path of ["/evm/chains", "/evm/dexb/v3/pools", "/readyz", "/metrics"]) {
-      await ask("evm-dex", `${evmDexUrl}${path}`);
+      await fetchAndNote("evm-dex", `${evmDexUrl}${path}`);
     }
     // Long enough for what is tried again to be tried again.
     for (const [name, words] of Object.entries({
@@ -250,7 +252,7 @@ describeWithProcesses("secrets of real processes", () => {
       await until(() => words.test(child.stdout()));
     }
     for (const name of running.keys()) {
-      if (!/keys|payments|that is none|that are none|another form|without/.test(name)) continue;
+      if (!/keys|payments|invalid|another form|without/.test(name)) continue;
       const { code } = await (running.get(name) as TestProcess).finished;
       expect(code, name).not.to.equal(0);
     }
@@ -272,7 +274,7 @@ describeWithProcesses("secrets of real processes", () => {
         }
       }
     }
-    // The password was there to be hidden: what Redis said of it has been logged.
+    // The password was there to be hidden: the error of Redis has been logged.
     expect(said.get("gateway")).to.contain("[secret]");
   });
 });

@@ -62,7 +62,7 @@ describeLong("gateway: slow clients", () => {
   };
   const isServing = async () => (await gateway.get("/evm/chains")).status === 200;
 
-  it("that never end their head, or say nothing at all, get 408 and are closed; others are served meanwhile", async () => {
+  it("that never end their head, or send nothing at all, get 408 and are closed; others are served meanwhile", async () => {
     const slow = Array.from({ length: 100 }, () => drip(HEAD, "X-A: b\r\n"));
     const letters = drip("GET /evm/chains HTTP/1.1\r\nX-", "a");
     const silent = open();
@@ -83,19 +83,19 @@ describeLong("gateway: slow clients", () => {
     expect(gateway.evmDex.seen).to.have.length(0);
   });
 
-  it("that do not ask again are closed", async () => {
+  it("that send no further request are closed", async () => {
     const client = open();
     client.socket.write(`${HEAD.replace(PATH, "/evm/chains")}\r\n`);
     await until(() => client.isClosed());
     expect(readAnswer(client.text()).status).to.equal(200);
   });
 
-  it("are not those who ask again and again on one connection", async () => {
+  it("are not those that send request after request on one connection", async () => {
     const client = open();
     const count = () => client.text().split("HTTP/1.1 200").length - 1;
-    for (let asked = 1; asked <= 5; asked += 1) {
+    for (let sent = 1; sent <= 5; sent += 1) {
       client.socket.write(`${HEAD.replace(PATH, "/evm/chains")}\r\n`);
-      await until(() => count() === asked);
+      await until(() => count() === sent);
       await new Promise((resolve) => setTimeout(resolve, TIMEOUTS.idleMs / 2));
     }
     expect(client.isClosed()).to.equal(false);
@@ -126,7 +126,7 @@ describeLong("gateway: slow clients", () => {
     );
   });
 
-  it("that do not read the answers they ask for in a row are cut, too", async () => {
+  it("that do not read the responses to requests in a row are cut, too", async () => {
     const table = Buffer.from(`[{"columns":[],"data":[["${"x".repeat(900_000)}"]],"rows":1}]`);
     gateway.evmDex.answer = (req, res) => {
       res.writeHead(200, { "Content-Type": mediaTypeOf(req.url ?? ""), "Content-Length": table.length });
@@ -136,7 +136,7 @@ describeLong("gateway: slow clients", () => {
     client.socket.pause();
     // More than systems keep for a connection.
     client.socket.write(`${HEAD}\r\n`.repeat(60));
-    // The system notes at the first look that nothing has moved, and says so at the second.
+    // The system notes at the first check that nothing has moved, and reports it at the second.
     await new Promise((resolve) => setTimeout(resolve, 4 * TIMEOUTS.stallMs));
     client.socket.resume();
     await until(() => client.isClosed());

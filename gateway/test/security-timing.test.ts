@@ -14,7 +14,7 @@ import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/ga
 const canWatch = !("Deno" in globalThis);
 const TOKEN = "a token of these tests";
 
-/** What takes as long for a guess that is almost right as for any other. Watched, since it cannot be measured. */
+/** Takes as long for a guess that is almost right as for any other. Calls are recorded, since time cannot be measured. */
 describe("gateway: credentials are compared in equal time", () => {
   const { timingSafeEqual } = crypto;
   let compared: [left: Buffer, right: Buffer][] = [];
@@ -48,7 +48,7 @@ describe("gateway: credentials are compared in equal time", () => {
     compared = [];
   });
 
-  /** Hashes, so that neither where two differ nor how long they are can be told. */
+  /** Hashes, so that time reveals neither where two differ nor how long they are. */
   const expectHashes = () => {
     if (canWatch) expect(compared).to.have.length.above(0);
     for (const [left, right] of compared) {

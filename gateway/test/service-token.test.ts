@@ -70,7 +70,7 @@ describe("gateway: the services' token", () => {
     expect(JSON.stringify(gateway.lines)).not.to.contain(TOKEN);
   });
 
-  it("is not sent where there is none", async () => {
+  it("is not sent where none is set", async () => {
     const gateway = await start({});
     await gateway.get(PATH, { headers: { authorization: "Bearer of the client" } });
     expect(gateway.evmDex.seen[0]?.headers).not.to.have.property("authorization");
@@ -89,7 +89,7 @@ describe("gateway: the services' token", () => {
     ["a wrong one", OTHER],
     ["none", undefined],
   ] as const) {
-    it(`makes a gateway with ${what} not ready, which says why; a client gets 503 and no 401`, async () => {
+    it(`makes a gateway with ${what} not ready, with the reason; a client gets 503 and no 401`, async () => {
       const service = await startService([TOKEN]);
       const gateway = await startBefore(service, serviceToken);
       await expectError(await gateway.get(PATH), "unavailable");
@@ -103,7 +103,7 @@ describe("gateway: the services' token", () => {
     });
   }
 
-  it("has its like at the facilitator, which warns once where others can reach it without one", async () => {
+  it("has a counterpart at the facilitator, which warns once where others can reach it without one", async () => {
     const warningsOf = async (env: Readonly<Record<string, string>>) => {
       const lines: Record<string, unknown>[] = [];
       const write = (line: string) => void lines.push(JSON.parse(line));

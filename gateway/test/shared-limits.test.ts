@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gatewa
 import { createFakeDirectory, type FakeDirectory, openFakeKeys } from "../testkit/keys.ts";
 import { until } from "../testkit/until.ts";
 
-/** So slow that nothing comes back while a test runs, however long that takes. */
+/** So slow that nothing drains while a test runs. */
 const SLOW = { ratePerSecond: 0.001, burst: 5, dailyQuota: null };
 
 describeWithProcesses("gateway: limits shared through Redis", () => {
@@ -32,7 +32,7 @@ describeWithProcesses("gateway: limits shared through Redis", () => {
     gateways.push(gateway);
     return gateway;
   };
-  const ask = async ({ url }: TestGateway, key?: string) => {
+  const get = async ({ url }: TestGateway, key?: string) => {
     const answer = await fetch(
       `${url}/evm/chains`,
       key === undefined ? {} : { headers: { "X-API-KEY": key } },
@@ -43,27 +43,27 @@ describeWithProcesses("gateway: limits shared through Redis", () => {
   const sharing = async (gateway: TestGateway) =>
     /gateway_limiter_shared\{[^}]*\} (\d)/.exec(await gateway.metrics())?.[1];
 
-  it("is one limit for both of two gateways: 5 pass, the 6th does not, whichever is asked", async () => {
+  it("is one limit for both of two gateways: 5 pass, the 6th does not, at either", async () => {
     const [one, other] = [await start({ key: SLOW }), await start({ key: SLOW })];
     const key = keys.add();
     for (let left = 4; left >= 0; left -= 1) {
-      const answer = await ask(left % 2 === 0 ? one : other, key);
+      const answer = await get(left % 2 === 0 ? one : other, key);
       expect(answer.status).to.equal(200);
       expect(answer.headers.get("ratelimit")).to.match(new RegExp(`^"burst";r=${left};`));
     }
     for (const gateway of [one, other, one]) {
-      const refused = await ask(gateway, key);
+      const refused = await get(gateway, key);
       expect(refused.status).to.equal(429);
       expect(Number(refused.headers.get("retry-after"))).to.be.within(900, 1_000);
     }
   });
 
-  it("is exact when many ask at the same time", async () => {
+  it("is exact for many requests at the same time", async () => {
     const limit = { ...SLOW, burst: 60 };
     const both = [await start({ key: limit }), await start({ key: limit })];
     const key = keys.add();
-    const asked = Array.from({ length: 200 }, (_, i) => ask(both[i % 2] as TestGateway, key));
-    const answers = await Promise.all(asked);
+    const responses = Array.from({ length: 200 }, (_, i) => get(both[i % 2] as TestGateway, key));
+    const answers = await Promise.all(responses);
     const passed = answers.filter(({ status }) => status === 200);
     expect(passed).to.have.length(60);
     expect(answers.filter(({ status }) => status === 429)).to.have.length(140);
@@ -73,11 +73,11 @@ describeWithProcesses("gateway: limits shared through Redis", () => {
 
   it("is one limit of an address, too", async () => {
     const [one, other] = [await start({ address: SLOW }), await start({ address: SLOW })];
-    for (const gateway of [one, other, one, other, one]) expect((await ask(gateway)).status).to.equal(401);
-    for (const gateway of [one, other]) expect((await ask(gateway)).status).to.equal(429);
+    for (const gateway of [one, other, one, other, one]) expect((await get(gateway)).status).to.equal(401);
+    for (const gateway of [one, other]) expect((await get(gateway)).status).to.equal(429);
   });
 
-  it("is what GET /usage tells at either, and so is a day's quota", async () => {
+  it("is what GET /usage returns at either, and so is a day's quota", async () => {
     const limit = { ratePerSecond: 0.001, burst: 9, dailyQuota: 4 };
     const [one, other] = [await start({ key: limit }), await start({ key: limit })];
     const key = keys.add();
@@ -85,23 +85,23 @@ describeWithProcesses("gateway: limits shared through Redis", () => {
       const answer = await fetch(`${url}/usage`, { headers: { "X-API-KEY": key } });
       return JSON.parse(await answer.text()).remaining;
     };
-    for (const gateway of [one, other, one]) expect((await ask(gateway, key)).status).to.equal(200);
+    for (const gateway of [one, other, one]) expect((await get(gateway, key)).status).to.equal(200);
     expect(await remaining(other)).to.include({ burst: 5, daily: 1 });
     expect(await remaining(one)).to.include({ burst: 4, daily: 1 });
-    expect((await ask(one, key)).status).to.equal(200);
-    const refused = await ask(other, key);
+    expect((await get(one, key)).status).to.equal(200);
+    const refused = await get(other, key);
     expect(refused.status).to.equal(429);
     expect(refused.headers.get("ratelimit")).to.match(/"daily";r=0;t=\d+$/);
   });
 
-  it("goes on without an error when Redis dies, gives nobody a second burst, and shares again with it", async () => {
+  it("continues without an error when Redis dies, grants no second burst, and shares again with it", async () => {
     const gateway = await start({ key: SLOW });
     const key = keys.add();
-    for (let i = 0; i < 3; i += 1) expect((await ask(gateway, key)).status).to.equal(200);
+    for (let i = 0; i < 3; i += 1) expect((await get(gateway, key)).status).to.equal(200);
     expect(await sharing(gateway)).to.equal("1");
 
     await redis.kill();
-    for (const status of [200, 200, 429, 429]) expect((await ask(gateway, key)).status).to.equal(status);
+    for (const status of [200, 200, 429, 429]) expect((await get(gateway, key)).status).to.equal(status);
     expect(await sharing(gateway)).to.equal("0");
     const reported = () =>
       gateway.lines.filter(({ msg }) => /^Redis is (unreachable|reachable again)/.test(String(msg)));
@@ -109,37 +109,37 @@ describeWithProcesses("gateway: limits shared through Redis", () => {
 
     await redis.start();
     await until(async () => {
-      await ask(gateway, keys.add());
+      await get(gateway, keys.add());
       return (await sharing(gateway)) === "1";
     });
     expect(reported().map(({ level }) => level)).to.deep.equal(["warn", "info"]);
-    expect((await ask(gateway, key)).status).to.equal(429);
+    expect((await get(gateway, key)).status).to.equal(429);
   });
 
-  it("goes on from what a gateway knows when Redis comes back with nothing", async () => {
+  it("continues from what a gateway knows when Redis comes back empty", async () => {
     const [one, other] = [await start({ key: SLOW }), await start({ key: SLOW })];
     const key = keys.add();
-    for (let i = 0; i < 3; i += 1) expect((await ask(one, key)).status).to.equal(200);
+    for (let i = 0; i < 3; i += 1) expect((await get(one, key)).status).to.equal(200);
     await redis.kill();
-    for (const gateway of [one, other]) await ask(gateway, keys.add());
+    for (const gateway of [one, other]) await get(gateway, keys.add());
     await redis.start();
     for (const gateway of [one, other]) {
       await until(async () => {
-        await ask(gateway, keys.add());
+        await get(gateway, keys.add());
         return (await sharing(gateway)) === "1";
       });
     }
-    expect((await ask(one, key)).headers.get("ratelimit")).to.match(/r=1;/);
-    expect((await ask(other, key)).headers.get("ratelimit")).to.match(/r=0;/);
-    for (const gateway of [one, other]) expect((await ask(gateway, key)).status).to.equal(429);
+    expect((await get(one, key)).headers.get("ratelimit")).to.match(/r=1;/);
+    expect((await get(other, key)).headers.get("ratelimit")).to.match(/r=0;/);
+    for (const gateway of [one, other]) expect((await get(gateway, key)).status).to.equal(429);
   });
 
   it("answers while Redis hangs", async () => {
     const gateway = await start({ key: SLOW });
     const key = keys.add();
-    expect((await ask(gateway, key)).status).to.equal(200);
+    expect((await get(gateway, key)).status).to.equal(200);
     redis.freeze();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(gateway, key)));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => get(gateway, key)));
     expect(answers.filter(({ status }) => status === 200)).to.have.length(4);
     redis.thaw();
   });

@@ -31,7 +31,7 @@ describe("gateway: long answers", () => {
   afterEach(() => gateway.stop());
 
   /** The raw bytes of an answer as node:http sees them, and how it ended. */
-  const ask = (headers: Record<string, string> = {}) =>
+  const readRaw = (headers: Record<string, string> = {}) =>
     new Promise<{ body: Buffer; headers: NodeJS.Dict<string | string[]>; isWhole: boolean }>((resolve) => {
       request(`${gateway.url}${PATH}`, { headers: { "X-API-KEY": BOOTSTRAP_KEY, ...headers } }, (answer) => {
         const pieces: Buffer[] = [];
@@ -47,7 +47,7 @@ describe("gateway: long answers", () => {
     });
 
   it("come as they are, with their length", async () => {
-    const { body, headers, isWhole } = await ask();
+    const { body, headers, isWhole } = await readRaw();
     expect(isWhole).to.equal(true);
     expect(body.equals(BIG)).to.equal(true);
     expect(headers["content-length"]).to.equal(String(BIG.length));
@@ -55,16 +55,16 @@ describe("gateway: long answers", () => {
     expect(headers.etag).to.equal('W/"strong"');
   });
 
-  it("come compressed to who asks for it", async () => {
-    const brotli = await ask({ "Accept-Encoding": "gzip, br" });
+  it("are compressed for a client that accepts it", async () => {
+    const brotli = await readRaw({ "Accept-Encoding": "gzip, br" });
     expect(brotli.headers["content-encoding"]).to.equal("br");
     expect(brotliDecompressSync(brotli.body).equals(BIG)).to.equal(true);
-    const gzip = await ask({ "Accept-Encoding": "gzip;q=0.5" });
+    const gzip = await readRaw({ "Accept-Encoding": "gzip;q=0.5" });
     expect(gzip.headers["content-encoding"]).to.equal("gzip");
     expect(gunzipSync(gzip.body).equals(BIG)).to.equal(true);
   });
 
-  it("pass before the service has said all of it", async () => {
+  it("are passed on before the service has sent all of it", async () => {
     let finish = () => {};
     gateway.evmDex.answer = (req, res) => {
       res.writeHead(200, { "Content-Type": mediaTypeOf(req.url ?? ""), "Content-Length": BIG.length });
@@ -92,7 +92,7 @@ describe("gateway: long answers", () => {
         res.write(BIG.subarray(0, 2_000_000));
         setTimeout(() => res.destroy(), 50);
       };
-      const { isWhole } = await ask(headers);
+      const { isWhole } = await readRaw(headers);
       expect(isWhole).to.equal(false);
       await until(() => gateway.lines.some((line) => line.route === PATH && line.status === 503));
     });
@@ -103,7 +103,7 @@ describe("gateway: long answers", () => {
       res.writeHead(200, { "Content-Type": mediaTypeOf(req.url ?? ""), "Content-Length": BIG.length });
       res.write(BIG.subarray(0, 2_000_000));
     };
-    expect((await ask()).isWhole).to.equal(false);
+    expect((await readRaw()).isWhole).to.equal(false);
   });
 
   it("wait for a client that reads slowly, and are dropped with a client that goes", async () => {

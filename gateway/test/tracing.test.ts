@@ -56,7 +56,7 @@ describeWithChain("gateway: traces", () => {
     return lines.find(isOwn);
   };
 
-  it("begin below the client's span and go on to the service, recorded as the gateway decides", async () => {
+  it("begin below the client's span and continue at the service, recorded as the gateway decides", async () => {
     const started = await start();
     const { get, evmDex } = started;
     const answer = await get(`${POOL}?${QUERY}&api_key=hunter2`, { headers: HEADERS });
@@ -95,7 +95,7 @@ describeWithChain("gateway: traces", () => {
     expect(evmDex.seen[0]?.headers).not.to.have.property("tracestate");
   });
 
-  it("say where the answer came from, and have no question where none was asked", async () => {
+  it("show where the response came from, and have no client span where no request was sent", async () => {
     const { get, evmDex } = await start(1_048_576);
     evmDex.answer = (_req, res) => {
       res.setHeader("Content-Type", mediaTypeOf(POOL));
@@ -104,15 +104,15 @@ describeWithChain("gateway: traces", () => {
     };
     const words: unknown[] = [];
     for (let n = 0; n < 6; n++) {
-      const [server, ...questions] = await spansOf(await get(`${POOL}?${QUERY}`));
+      const [server, ...clientSpans] = await spansOf(await get(`${POOL}?${QUERY}`));
       words.push(server.attributes["chaintables.cache"]);
-      expect(questions.length).to.equal(server.attributes["chaintables.cache"] === "hit" ? 0 : 1);
+      expect(clientSpans.length).to.equal(server.attributes["chaintables.cache"] === "hit" ? 0 : 1);
     }
     expect(words[0]).to.equal("miss");
     expect(words.at(-1)).to.equal("hit");
   });
 
-  it("show whose question was waited for, where another client's was under way", async () => {
+  it("link to the request that was waited for, where another client's was under way", async () => {
     const { get, evmDex, url } = await start(1_048_576);
     for (let round = 0; ; round++) {
       const path = `${POOL}?${QUERY}&chain_id=${round}`;
@@ -128,23 +128,23 @@ describeWithChain("gateway: traces", () => {
       for (let n = 0; n < 5; n++) await (await fetch(`${url}/livez`)).text();
       evmDex.answer = answerTable;
       release();
-      const [asker] = await spansOf(await first);
-      const [waiter, ...questions] = await spansOf(await second);
+      const [sender] = await spansOf(await first);
+      const [waiter, ...clientSpans] = await spansOf(await second);
       if (waiter.attributes["chaintables.cache"] !== "coalesced") continue;
-      expect(questions).to.deep.equal([]);
-      expect(waiter.links).to.deep.equal([{ traceId: asker.traceId, spanId: asker.spanId }]);
-      expect(asker.links).to.deep.equal([]);
+      expect(clientSpans).to.deep.equal([]);
+      expect(waiter.links).to.deep.equal([{ traceId: sender.traceId, spanId: sender.spanId }]);
+      expect(sender.links).to.deep.equal([]);
       return;
     }
   });
 
-  it("have a question more where the first connection broke, and say which failed", async () => {
+  it("have another client span where the first connection broke, and show which failed", async () => {
     const { get, evmDex } = await start();
-    let asked = 0;
-    evmDex.answer = (req, res) => (asked++ === 0 ? void req.socket.destroy() : answerTable(req, res));
-    const [server, ...questions] = await spansOf(await get(`${POOL}?${QUERY}`));
+    let attempts = 0;
+    evmDex.answer = (req, res) => (attempts++ === 0 ? void req.socket.destroy() : answerTable(req, res));
+    const [server, ...clientSpans] = await spansOf(await get(`${POOL}?${QUERY}`));
     expect(server.isFailed).to.equal(false);
-    const [first, second] = questions.sort((a) => (a.isFailed ? -1 : 1));
+    const [first, second] = clientSpans.sort((a) => (a.isFailed ? -1 : 1));
     expect(first).to.deep.include({ isFailed: true, parentSpanId: server.spanId });
     expect(first?.attributes["error.type"]).to.equal("ConnectionBroken");
     expect(second).to.deep.include({ isFailed: false, parentSpanId: server.spanId });
@@ -153,13 +153,17 @@ describeWithChain("gateway: traces", () => {
     expect(carried).to.deep.equal([first?.spanId, second?.spanId]);
   });
 
-  it("tell failures apart from refusals", async () => {
+  it("distinguish failures from refusals", async () => {
     const { get, evmDex, url } = await start();
-    const outcome = async (asked: Promise<Response>) => {
-      const [server, ...questions] = await spansOf(await asked);
+    const outcome = async (response: Promise<Response>) => {
+      const [server, ...clientSpans] = await spansOf(await response);
       const { isFailed, attributes } = server;
-      const told = [attributes["http.response.status_code"], attributes["error.type"]];
-      return [isFailed, ...told, ...questions.map((span) => span.attributes["http.response.status_code"])];
+      const statuses = [attributes["http.response.status_code"], attributes["error.type"]];
+      return [
+        isFailed,
+        ...statuses,
+        ...clientSpans.map((span) => span.attributes["http.response.status_code"]),
+      ];
     };
     expect(await outcome(fetch(`${url}${POOL}?${QUERY}`))).to.deep.equal([false, 401, "unauthorized"]);
     expect(await outcome(get("/nothing/here"))).to.deep.equal([false, 404, "not_found"]);
@@ -169,20 +173,20 @@ describeWithChain("gateway: traces", () => {
     expect(await outcome(get(`${POOL}?${QUERY}`))).to.deep.equal([true, 503, "unavailable", 503]);
   });
 
-  it("of a client that went away are told as such, and so is the question it left", async () => {
+  it("of a client that disconnected show it, and so does the cancelled request", async () => {
     const { get, evmDex } = await start();
     const leaving = new AbortController();
     evmDex.answer = () => leaving.abort();
     await get(`${POOL}?${QUERY}`, { signal: leaving.signal }).catch(() => {});
     await until(() => collector.spans.length >= 2);
-    const told = collector.spans.map(({ kind, attributes }) => [kind, attributes["error.type"]]);
-    expect(told).to.have.deep.members([
+    const errors = collector.spans.map(({ kind, attributes }) => [kind, attributes["error.type"]]);
+    expect(errors).to.have.deep.members([
       ["client", "RequestCancelled"],
       ["server", "client_gone"],
     ]);
   });
 
-  it("are not made without a collector, and a client's headers stay behind", async () => {
+  it("are not made without a collector, and a client's trace headers are not sent on", async () => {
     gateway = await startTestGateway();
     const answer = await gateway.get(`${POOL}?${QUERY}`, { headers: HEADERS });
     expect(answer.status).to.equal(200);
@@ -205,17 +209,17 @@ describeWithChain("gateway: traces", () => {
       const payer = await world.createPayer();
       const answer = await payer.fetch(selling.urlOf());
       expect(answer.status).to.equal(200);
-      const [server, ...questions] = await spansOf(answer);
+      const [server, ...clientSpans] = await spansOf(answer);
       const { origin } = new URL(world.facilitatorProxy.url);
       expect(server.attributes["chaintables.payment"]).to.equal("settled");
-      expect(questions.map(({ name }) => name)).to.have.members([
+      expect(clientSpans.map(({ name }) => name)).to.have.members([
         "POST /verify",
         "POST /settle",
         `GET ${server.attributes["http.route"]}`,
       ]);
-      for (const { kind, parentSpanId } of questions)
+      for (const { kind, parentSpanId } of clientSpans)
         expect({ kind, parentSpanId }).to.deep.equal({ kind: "client", parentSpanId: server.spanId });
-      const settle = questions.find(({ name }) => name === "POST /settle");
+      const settle = clientSpans.find(({ name }) => name === "POST /settle");
       expect(settle?.attributes["url.full"]).to.equal(`${origin}/settle`);
       const line = selling.lines.find(({ msg }) => msg === "payment settled");
       expect(line?.traceId).to.equal(server.traceId);
@@ -223,7 +227,7 @@ describeWithChain("gateway: traces", () => {
       expect(sent).not.to.contain(payer.address.slice(2).toLowerCase());
     });
 
-    it("go on in the built-in facilitator", async () => {
+    it("continue in the built-in facilitator", async () => {
       const config = readFacilitatorConfig({
         FACILITATOR_PORT: "0",
         FACILITATOR_PRIVATE_KEY: `0x${"11".repeat(32)}`,

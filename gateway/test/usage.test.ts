@@ -39,18 +39,18 @@ describe("gateway: usage", () => {
     running.push(gateway);
     return gateway;
   };
-  const ask = async ({ url }: TestGateway, key: string, path = "/evm/chains") => {
+  const get = async ({ url }: TestGateway, key: string, path = "/evm/chains") => {
     const answer = await fetch(`${url}${path}`, { headers: { "X-API-KEY": key } });
     const text = await answer.text();
     return { status: answer.status, headers: answer.headers, json: () => JSON.parse(text), text };
   };
 
-  it("tells a key's owner what it may do, has done and may still do", async () => {
+  it("returns a key's limits, usage and what remains", async () => {
     const gateway = await start({ key: { ratePerSecond: 0.5, burst: 6, dailyQuota: 100 } });
     const key = keys.add({ id: "key_mine", label: "mine", owner: "acme", scopes: ["evm-dex", "solana"] });
-    for (const path of ["/evm/chains", "/evm/chains", "/api/v1/solana/tokens"]) await ask(gateway, key, path);
-    expect((await ask(gateway, key, "/evm/lending/lendinga/v3/pools")).status).to.equal(403);
-    const answer = await ask(gateway, key, "/usage");
+    for (const path of ["/evm/chains", "/evm/chains", "/api/v1/solana/tokens"]) await get(gateway, key, path);
+    expect((await get(gateway, key, "/evm/lending/lendinga/v3/pools")).status).to.equal(403);
+    const answer = await get(gateway, key, "/usage");
     expect(answer.status).to.equal(200);
     expect(answer.headers.get("content-type")).to.equal("application/json");
     expect(answer.headers.get("cache-control")).to.equal("no-store");
@@ -75,7 +75,7 @@ describe("gateway: usage", () => {
           endpoints: [
             { path: "/api/v1/solana/tokens", requests: 1, limited: 0 },
             { path: "/evm/chains", requests: 2, limited: 0 },
-            // Out of its scopes, and its own request all the same.
+            // Outside its scopes, but still its own request.
             { path: "/evm/lending/lendinga/v3/pools", requests: 1, limited: 0 },
           ],
         },
@@ -84,23 +84,23 @@ describe("gateway: usage", () => {
     expect(answer.text).not.to.contain(key).and.not.to.contain("hash");
   });
 
-  it("can be asked when the day's quota is used up, but not more often than the rate allows", async () => {
+  it("can be requested when the day's quota is used up, but not more often than the rate allows", async () => {
     const gateway = await start({ key: { ratePerSecond: 0.001, burst: 3, dailyQuota: 1 } });
     const key = keys.add();
-    await ask(gateway, key);
-    expect((await ask(gateway, key)).status).to.equal(429);
+    await get(gateway, key);
+    expect((await get(gateway, key)).status).to.equal(429);
     for (let left = 1; left >= 0; left -= 1) {
-      const { status, json } = await ask(gateway, key, "/usage");
+      const { status, json } = await get(gateway, key, "/usage");
       expect(status).to.equal(200);
       expect(json().remaining).to.include({ burst: left, daily: 0 });
       expect(json().usage[0]).to.include({ requests: 1, limited: 1 });
     }
-    const refused = await ask(gateway, key, "/usage");
+    const refused = await get(gateway, key, "/usage");
     expect(refused.status).to.equal(429);
     expect(refused.headers.get("retry-after")).to.equal("1000");
   });
 
-  it("needs a key of one's own that is not suspended, and tells the bootstrap key that it has no limits", async () => {
+  it("needs a key that is not suspended, and returns no limits for the bootstrap key", async () => {
     const gateway = await start();
     await expectError(await fetch(`${gateway.url}/usage`), "unauthorized");
     const suspended = keys.add({ suspendedAt: 1 });
@@ -109,10 +109,10 @@ describe("gateway: usage", () => {
       "forbidden",
     );
     await (await gateway.get("/evm/chains")).text();
-    const told = JSON.parse(await (await gateway.get("/usage")).text());
-    expect(told).to.deep.include({ limits: null, remaining: null });
-    expect(told.key).to.include({ id: "bootstrap", label: null });
-    expect(told.usage[0].requests).to.equal(1);
+    const body = JSON.parse(await (await gateway.get("/usage")).text());
+    expect(body).to.deep.include({ limits: null, remaining: null });
+    expect(body.key).to.include({ id: "bootstrap", label: null });
+    expect(body.usage[0].requests).to.equal(1);
     expect(await (await gateway.get("/usage", { method: "HEAD" })).text()).to.equal("");
   });
 
@@ -128,10 +128,10 @@ describe("gateway: usage", () => {
       if (req.url?.includes("slow")) await gate;
       await answer(req, res);
     };
-    const slow = ask(one, first, "/evm/chains?slow");
+    const slow = get(one, first, "/evm/chains?slow");
     await Promise.all(
       Array.from({ length: 90 }, (_, i) =>
-        ask(
+        get(
           i % 2 === 0 ? one : other,
           i % 3 === 0 ? first : second,
           i % 5 === 0 ? "/evm/dexes" : "/evm/chains",
@@ -158,14 +158,14 @@ describe("gateway: usage", () => {
     const limits = { key: { ratePerSecond: 1_000, burst: 1_000, dailyQuota: 5 } };
     const key = keys.add();
     const before = await start(limits);
-    for (let i = 0; i < 3; i += 1) expect((await ask(before, key)).status).to.equal(200);
+    for (let i = 0; i < 3; i += 1) expect((await get(before, key)).status).to.equal(200);
     await before.stop();
     running = [];
     const after = await start(limits);
-    for (const status of [200, 200, 429]) expect((await ask(after, key)).status).to.equal(status);
+    for (const status of [200, 200, 429]) expect((await get(after, key)).status).to.equal(status);
     clock.advance(DAY_MS / 2);
-    expect((await ask(after, key)).headers.get("ratelimit")).to.match(/"daily";r=4;t=86400$/);
-    const { json } = await ask(after, key, "/usage");
+    expect((await get(after, key)).headers.get("ratelimit")).to.match(/"daily";r=4;t=86400$/);
+    const { json } = await get(after, key, "/usage");
     const days = json().usage.map(({ day, requests, limited }: Record<string, unknown>) => [
       day,
       requests,
@@ -181,15 +181,15 @@ describe("gateway: usage", () => {
     const gateway = await start({ key: { ratePerSecond: 0.001, burst: 3, dailyQuota: null } });
     const old = keys.add({ id: "key_old" });
     const next = keys.add({ id: "key_next", subject: "key_old" });
-    for (const key of [old, next, old]) expect((await ask(gateway, key)).status).to.equal(200);
-    for (const key of [old, next]) expect((await ask(gateway, key)).status).to.equal(429);
+    for (const key of [old, next, old]) expect((await get(gateway, key)).status).to.equal(200);
+    for (const key of [old, next]) expect((await get(gateway, key)).status).to.equal(429);
     await gateway.stop();
     running = [];
     expect(await usage.sumTotals("key_old", 0)).to.deep.equal({ requests: 2, limited: 1 });
     expect(await usage.sumTotals("key_next", 0)).to.deep.equal({ requests: 1, limited: 1 });
   });
 
-  it("answers 503 where usage cannot be read, and everything else as ever", async () => {
+  it("answers 503 where usage cannot be read, and everything else as before", async () => {
     const gateway = await startTestGateway({
       config: { limits: { ...UNLIMITED, key: { ratePerSecond: 100, burst: 100, dailyQuota: 10 } } },
       parts: {
@@ -204,7 +204,7 @@ describe("gateway: usage", () => {
     });
     running.push(gateway);
     const key = keys.add();
-    expect((await ask(gateway, key)).status).to.equal(200);
+    expect((await get(gateway, key)).status).to.equal(200);
     await expectError(await fetch(`${gateway.url}/usage`, { headers: { "X-API-KEY": key } }), "unavailable");
   });
 });

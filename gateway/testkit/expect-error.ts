@@ -8,11 +8,11 @@ interface ErrorAnswer {
   readonly body: string;
 }
 
-/** Asserts that an answer is an error in the documented form, of this code where one is given; answers its body. */
+/** Asserts that an answer is an error in the documented form, of this code where one is given; returns its body. */
 export function expectErrorForm({ status, type, session, body }: ErrorAnswer, code?: ErrorCode) {
   const error = JSON.parse(body) as { error: ErrorCode; message: string; session: string };
   expect(type).to.equal("application/json");
-  // A 402 also carries what is asked for.
+  // A 402 also carries the offer.
   const more = error.error === "payment_required" ? ["x402Version", "resource", "accepts", "extensions"] : [];
   expect(Object.keys(error)).to.deep.equal(["error", "message", "session", ...more]);
   expect(HTTP_STATUS[error.error], body).to.equal(status);

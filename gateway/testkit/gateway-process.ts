@@ -25,7 +25,7 @@ export interface GatewayProcess extends TestProcess {
   readonly url: string;
   /** Where operators read /metrics. */
   readonly adminUrl: string;
-  ask(path: string, key: string): Promise<Response>;
+  get(path: string, key: string): Promise<Response>;
 }
 
 export async function createGatewayProcesses(): Promise<GatewayProcesses> {
@@ -58,8 +58,8 @@ export async function createGatewayProcesses(): Promise<GatewayProcesses> {
       await until(() => urlOf("listening") !== undefined);
       const url = urlOf("listening") as string;
       await until(async () => (await fetch(`${url}/readyz`)).status === 200);
-      const ask = (path: string, key: string) => fetch(`${url}${path}`, { headers: { "X-API-KEY": key } });
-      return { ...child, url, adminUrl: urlOf("serving metrics") as string, ask };
+      const get = (path: string, key: string) => fetch(`${url}${path}`, { headers: { "X-API-KEY": key } });
+      return { ...child, url, adminUrl: urlOf("serving metrics") as string, get };
     },
     keys: (args, env = {}) => runProgram("gateway/cli/keys.ts", { args, env: { DATA_DIR: folder, ...env } }),
     async remove() {

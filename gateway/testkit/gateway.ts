@@ -6,7 +6,7 @@ import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";
 
 export interface TestGateway extends RunningGateway {
   readonly keys: FakeDirectory;
-  /** One replica for each service unless asked otherwise. */
+  /** One replica for each service by default. */
   readonly evmDex: FakeUpstream;
   readonly others: readonly FakeUpstream[];
   readonly lending: FakeUpstream;

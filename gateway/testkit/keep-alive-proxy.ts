@@ -1,7 +1,7 @@
 import { Agent, createServer, request as sendRequest } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** What stands in front of gateways: one pool of kept connections for all clients, the last one used first. */
+/** A load balancer in front of gateways: one pool of kept connections for all clients, the last one used first. */
 interface KeepAliveProxy {
   readonly url: string;
   /** Requests that were sent on a connection that had carried another one before. */

@@ -6,14 +6,14 @@ import type { KeyDirectory } from "../auth/keys/key-store.ts";
 import type { AuthStores } from "../auth/lazy-directory.ts";
 import { openUsageStore, type UsageStore } from "../auth/usage/usage-store.ts";
 
-/** A directory in memory that counts its questions and can be made to fail or to wait. */
+/** A directory in memory that counts its look-ups and can be made to fail or to wait. */
 export interface FakeDirectory extends KeyDirectory {
   readonly records: Map<string, KeyRecord>;
-  questions: number;
+  lookups: number;
   failure: Error | undefined;
-  /** Every answer waits for it. */
+  /** Every look-up waits for it. */
   gate: Promise<void>;
-  /** Adds a key; answers its text. */
+  /** Adds a key; returns its text. */
   add(changes?: Partial<KeyRecord>): string;
 }
 
@@ -21,7 +21,7 @@ export function createFakeDirectory(): FakeDirectory {
   const records = new Map<string, KeyRecord>();
   return {
     records,
-    questions: 0,
+    lookups: 0,
     failure: undefined,
     gate: Promise.resolve(),
     add(changes = {}) {
@@ -35,7 +35,7 @@ export function createFakeDirectory(): FakeDirectory {
       return key;
     },
     async findByHash(hash) {
-      this.questions += 1;
+      this.lookups += 1;
       await this.gate;
       if (this.failure) throw this.failure;
       return records.get(hash);

@@ -38,7 +38,7 @@ export function readAnswer(text: string): RawAnswer {
   return { status: Number(statusLine.split(" ")[1]), headers, body: rest.join("\r\n\r\n"), text };
 }
 
-/** A GET over one connection that the client asks to close. */
+/** A GET over one connection with `Connection: close`. */
 export function rawGet(
   url: string,
   target: string,

@@ -19,7 +19,7 @@ interface SeenRequest {
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
 
-/** A service of our making over real HTTP and real gRPC health. */
+/** A fake service over real HTTP and real gRPC health. */
 export interface FakeUpstream {
   readonly url: string;
   readonly grpc: string;
@@ -30,7 +30,7 @@ export interface FakeUpstream {
   healthy: boolean;
   /** Milliseconds by which probes are answered late. */
   probeDelayMs: number;
-  /** What its status says of its chains. */
+  /** What its status reports of its chains. */
   chains: readonly ChainStatus[];
   /** Ends both servers at once, as a kill would. */
   stop(): Promise<void>;

@@ -13,7 +13,7 @@ describe("API keys", () => {
     expect(new Set(keys).size).to.equal(200);
   });
 
-  it("carry the CRC-32 of what stands before it, as other programs compute it", () => {
+  it("carry the CRC-32 of the text before it, as other programs compute it", () => {
     // Expected value from an independent implementation (Python's zlib.crc32).
     expect(isWellFormedApiKey(`ct_${"A".repeat(43)}_f15c8658`)).to.equal(true);
   });

@@ -26,7 +26,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ServiceError> {
 }
 
 describe("key look-up", () => {
-  it("asks the store once for a found and once for a missing key while they are fresh", async () => {
+  it("reads the store once for a found and once for a missing key while they are fresh", async () => {
     const { directory, lookUp, clock } = setUp();
     const key = directory.add();
     const stranger = mintApiKey();
@@ -35,7 +35,7 @@ describe("key look-up", () => {
       expect(await lookUp(stranger)).to.equal(undefined);
       clock.advance(1_000);
     }
-    expect(directory.questions).to.equal(2);
+    expect(directory.lookups).to.equal(2);
   });
 
   it("learns of a revocation and of a new key within ten seconds", async () => {
@@ -54,7 +54,7 @@ describe("key look-up", () => {
     expect((await lookUp(later))?.id).to.equal("later");
   });
 
-  it("counts age from the question, so that a slow answer gains no time", async () => {
+  it("counts age from the request, so that a slow response gains no time", async () => {
     const { directory, lookUp, clock } = setUp({ freshMs: 5_000 });
     const key = directory.add();
     let open = () => {};
@@ -64,17 +64,17 @@ describe("key look-up", () => {
     open();
     await slow;
     await lookUp(key);
-    expect(directory.questions).to.equal(2);
+    expect(directory.lookups).to.equal(2);
   });
 
-  it("lets concurrent questions for one key share one look-up", async () => {
+  it("shares one look-up among concurrent requests for one key", async () => {
     const { directory, lookUp } = setUp();
     const key = directory.add();
     await Promise.all(Array.from({ length: 50 }, () => lookUp(key)));
-    expect(directory.questions).to.equal(1);
+    expect(directory.lookups).to.equal(1);
   });
 
-  it("goes on with remembered keys while the store is away, and refuses the others with 503", async () => {
+  it("continues with remembered keys while the store is unreachable, and refuses the others with 503", async () => {
     const { directory, lookUp, clock, failures } = setUp({ graceMs: 60_000 });
     const key = directory.add();
     const unseen = directory.add();
@@ -103,13 +103,13 @@ describe("key look-up", () => {
     directory.failure = new Error("connection refused");
     await failureOf(lookUp(key));
     await failureOf(lookUp(key));
-    expect(directory.questions).to.equal(1);
+    expect(directory.lookups).to.equal(1);
     directory.failure = undefined;
     clock.advance(1_000);
     expect((await lookUp(key))?.id).to.equal("key_0");
   });
 
-  it("gives up on a store that does not answer", async () => {
+  it("stops waiting for a store that does not respond", async () => {
     const { directory, lookUp } = setUp({ lookupTimeoutMs: 5 });
     directory.gate = new Promise(() => {});
     expect((await failureOf(lookUp(directory.add()))).code).to.equal("unavailable");
@@ -120,12 +120,12 @@ describe("key look-up", () => {
     const key = directory.add();
     await lookUp(key);
     for (let count = 0; count < 100; count += 1) await lookUp(mintApiKey());
-    const before = directory.questions;
+    const before = directory.lookups;
     await lookUp(key);
-    expect(directory.questions).to.equal(before);
+    expect(directory.lookups).to.equal(before);
   });
 
-  it("looks a key up again at once when it hears of a change, found or missing before", async () => {
+  it("looks a key up again at once when it receives a change, found or missing before", async () => {
     const { directory, lookup, lookUp } = setUp();
     const key = directory.add();
     const hash = hashApiKey(key);
@@ -144,7 +144,7 @@ describe("key look-up", () => {
     expect(await lookUp(key)).to.equal(record);
   });
 
-  it("does not remember an answer from before a change that it hears of meanwhile", async () => {
+  it("does not remember a response from before a change that it receives meanwhile", async () => {
     const { directory, lookup, lookUp } = setUp();
     const key = directory.add();
     const hash = hashApiKey(key);
@@ -165,14 +165,14 @@ describe("key look-up", () => {
     expect((await again)?.revokedAt).to.equal(1);
   });
 
-  it("looks everything up again when word of changes may have been missed, and goes on while it cannot", async () => {
+  it("looks everything up again when it may have missed changes, and continues while it cannot", async () => {
     const { directory, lookup, lookUp, clock } = setUp();
     const [key, other] = [directory.add(), directory.add()];
     await lookUp(key);
     await lookUp(other);
     lookup.forgetAll();
     await lookUp(key);
-    expect(directory.questions).to.equal(3);
+    expect(directory.lookups).to.equal(3);
     lookup.forgetAll();
     directory.failure = new Error("away");
     expect((await lookUp(other))?.id).to.equal("key_1");

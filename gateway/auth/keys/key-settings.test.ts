@@ -18,14 +18,14 @@ describe("key settings", () => {
     expect(parseKeySettings(NO_SETTINGS)).to.deep.equal(NO_SETTINGS);
   });
 
-  it("are none where a key is older than settings, and where they are nonsense", () => {
+  it("are empty where a key is older than settings, and where they are invalid", () => {
     const nonsense = [null, undefined, {}, [], "x", 7, { limits: null }, { limits: "none", owner: 7 }];
     for (const stored of nonsense) expect(parseKeySettings(stored)).to.deep.equal(NO_SETTINGS);
     const limits = { ratePerSecond: "1000", burst: -1, dailyQuota: 1.5 };
     expect(parseKeySettings({ limits })).to.deep.equal(NO_SETTINGS);
   });
 
-  it("make a rule whatever stands in the store, never one without limits", () => {
+  it("make a rule whatever the store holds, never one without limits", () => {
     const standard = { ratePerSecond: 2, burst: 3, dailyQuota: null };
     fc.assert(
       fc.property(
@@ -44,7 +44,7 @@ describe("key settings", () => {
     );
   });
 
-  it("leave to the configuration what they do not say", () => {
+  it("leave to the configuration what they do not set", () => {
     const standard = { ratePerSecond: 2, burst: 3, dailyQuota: 10 };
     const own = { ratePerSecond: null, burst: null, dailyQuota: null };
     expect(mergeKeyLimits(own, standard)).to.deep.equal(standard);

@@ -65,13 +65,13 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await keys.revoke("key_nobody")).to.equal(undefined);
     });
 
-    it("revokes one key once when many ask at the same time", async () => {
+    it("revokes a key once under concurrent calls", async () => {
       const { record } = await keys.create({ label: "c", scopes: [] });
       const answers = await Promise.all(Array.from({ length: 10 }, () => keys.revoke(record.id)));
       for (const answer of answers) expect(answer?.revokedAt).to.equal(clock.nowMs() / 1000);
     });
 
-    it("keeps what is said of a key, and changes what is named", async () => {
+    it("stores a key's settings, and changes those named", async () => {
       const limits = { ratePerSecond: 0.5, burst: 5, dailyQuota: 0 };
       const { record } = await keys.create({
         label: "m",
@@ -155,7 +155,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await keys.rotate("key_nobody", DAY)).to.equal(undefined);
     });
 
-    it("rotates a key once, also when many ask at the same time, and one that ends before the overlap", async () => {
+    it("rotates a key once, also under concurrent calls, and one that ends before the overlap", async () => {
       const expiresAt = clock.nowMs() / 1000 + 100;
       const { record } = await keys.create({ label: "race", scopes: [], expiresAt });
       const answers = await Promise.all(

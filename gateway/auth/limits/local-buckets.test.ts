@@ -9,7 +9,7 @@ import { createRule } from "./rule.ts";
 const rule = createRule({ ratePerSecond: 0.001, burst: 2, dailyQuota: null });
 
 describe("local buckets", () => {
-  it("stay bounded in a flood: the one that took nothing for longest is evicted, and none of another kind", () => {
+  it("stay bounded in a flood: the one unused for longest is evicted, and none of another kind", () => {
     const limiter = createLocalLimiter(new LocalBuckets(createManualClock(), 3));
     const take = (kind: LimitKind, subject: string) => limiter.take({ kind, subject, rule }).remaining.burst;
     expect(take("key", "k")).to.equal(1);

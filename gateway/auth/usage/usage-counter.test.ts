@@ -104,7 +104,7 @@ describe("usage counter", () => {
     );
   });
 
-  it("counts on while a write is under way, and writes one after the other", async () => {
+  it("keeps counting while a write is under way, and writes one after the other", async () => {
     let release = () => {};
     let writes = 0;
     const slow = async (rows: readonly UsageRow[]) => {
@@ -126,7 +126,7 @@ describe("usage counter", () => {
     expect(await usage.sumTotals("key_1", 0)).to.deep.equal({ requests: 2, limited: 0 });
   });
 
-  it("writes by itself every few seconds, and tells of a store that is away", async () => {
+  it("writes by itself every few seconds, and reports a store that is unreachable", async () => {
     const failures: unknown[] = [];
     let isAway = true;
     const { counter } = setUp({
@@ -145,7 +145,7 @@ describe("usage counter", () => {
     await counter.stop();
   });
 
-  it("forgets what is older than it is kept, once a day", async () => {
+  it("deletes usage beyond its retention, once a day", async () => {
     const old = { ...event(), gateway: "before", requests: 1, limited: 0, lastAt: 0 };
     const { isPassed: _passed, ...row } = old;
     await usage.save([19_969, 19_970, 19_971].map((day) => ({ ...row, day })));

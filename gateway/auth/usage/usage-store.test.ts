@@ -46,7 +46,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await usage.countPassed("key_1", 20_002)).to.equal(0);
     });
 
-    it("adds up a key from a day on, and gives its rows", async () => {
+    it("adds up a key from a day on, and returns its rows", async () => {
       expect(await usage.sumTotals("key_1", 20_000)).to.deep.equal({ requests: 27, limited: 3 });
       expect(await usage.sumTotals("key_1", 20_001)).to.deep.equal({ requests: 16, limited: 0 });
       expect(await usage.findByKey("key_1", 20_000)).to.have.length(5);
@@ -60,7 +60,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await usage.findLastUse("key_nobody")).to.equal(undefined);
     });
 
-    it("says the same when a count is written again, and more when it has grown", async () => {
+    it("returns the same when a count is written again, and more when it has grown", async () => {
       const grown = row({ subject: "key_4", key: "key_4", requests: 8 });
       await usage.save([row({ subject: "key_4", key: "key_4", requests: 6 })]);
       for (let i = 0; i < 2; i += 1) await usage.save([grown]);

@@ -31,29 +31,29 @@ describe("the facilitator's balance", () => {
       }),
     });
     await watch.started;
-    const told = async () => /facilitator_balance_ether\{.*\} (\S+)/.exec(await metrics.render())?.[1];
+    const metricEther = async () => /facilitator_balance_ether\{.*\} (\S+)/.exec(await metrics.render())?.[1];
     const levels = () => lines.map(({ level }) => level);
-    return { state, lines, told, levels };
+    return { state, lines, metricEther, levels };
   };
 
   it("is warned of at the start where it is low, once until it has been high or long low", async () => {
-    const { state, lines, told, levels } = await start(ETHER / 2_000n);
+    const { state, lines, metricEther, levels } = await start(ETHER / 2_000n);
     expect(lines[0]).to.include({ level: "warn", address: ADDRESS, ether: 0.0005, lowEther: 0.001 });
-    expect(await told()).to.equal("0.0005");
+    expect(await metricEther()).to.equal("0.0005");
     expect(levels()).to.deep.equal(["warn"]);
     state.nowMs = 999;
-    await told();
+    await metricEther();
     expect(levels()).to.deep.equal(["warn"]);
     state.nowMs = 1_000;
-    await told();
+    await metricEther();
     expect(levels()).to.deep.equal(["warn", "warn"]);
     state.wei = ETHER;
-    expect(await told()).to.equal("1");
+    expect(await metricEther()).to.equal("1");
     expect(levels()).to.deep.equal(["warn", "warn", "info"]);
-    await told();
+    await metricEther();
     expect(levels()).to.have.length(3);
     state.wei = 0n;
-    expect(await told()).to.equal("0");
+    expect(await metricEther()).to.equal("0");
     expect(levels()).to.deep.equal(["warn", "warn", "info", "warn"]);
   });
 
@@ -65,11 +65,11 @@ describe("the facilitator's balance", () => {
     expect(unlimited()).to.deep.equal([]);
   });
 
-  it("is absent, not 0, while the chain cannot be asked", async () => {
-    const { state, told } = await start(ETHER);
+  it("is absent, not 0, while the chain cannot be read", async () => {
+    const { state, metricEther } = await start(ETHER);
     state.wei = new Error("away");
-    expect(await told()).to.equal(undefined);
+    expect(await metricEther()).to.equal(undefined);
     state.wei = 2n * ETHER;
-    expect(await told()).to.equal("2");
+    expect(await metricEther()).to.equal("2");
   });
 });

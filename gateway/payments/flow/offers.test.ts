@@ -20,7 +20,7 @@ describe("offers", () => {
     }
   });
 
-  it("follow the configuration: another price, another endpoint, none any more", async () => {
+  it("follow the configuration: another price, another endpoint, no endpoint", async () => {
     const prices = new Map([
       [SPECIFIED[0] as string, "0"],
       [SPECIFIED[1] as string, "0.1"],
@@ -38,12 +38,12 @@ describe("offers", () => {
     );
   });
 
-  it("refuse the price of a path that nobody declares", () => {
+  it("refuse the price of a path that no service declares", () => {
     const price = () => applyPrices(catalogue, new Map([["/evm/nothing", "1"]]));
     expect(price).to.throw(ConfigError, '"/evm/nothing"');
   });
 
-  it("of any endpoint have terms that published readers understand, in a header that proxies take", async () => {
+  it("of any endpoint have terms that published clients accept, in a header that proxies accept", async () => {
     const everything = new Map(catalogue.map(({ path }) => [path, "0.01"]));
     const offers = await createOffers(applyPrices(catalogue, everything), PAY_TO);
     expect(offers.size).to.equal(catalogue.length);

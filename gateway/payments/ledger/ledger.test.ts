@@ -89,14 +89,14 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await other.markDelivered(settled)).to.include({ deliveredAt: clock.nowMs() - 1_000 });
     });
 
-    it("takes a void record back where the chain has the transfer after all", async () => {
+    it("settles a void record where the chain has the transfer after all", async () => {
       const record = recordOf();
       await ledger.open(record);
       expect(await ledger.markVoid(record, "expired")).to.include({ state: "void", reason: "expired" });
       expect(await other.markSettled(record, TX)).to.include({ state: "settled", reason: null });
     });
 
-    it("forgets what nobody was asked to settle, and nothing else", async () => {
+    it("discards payments that no facilitator has received, and nothing else", async () => {
       const [open, settled] = [recordOf(), recordOf()];
       await ledger.open(open);
       await ledger.storeResponse(open, ANSWER);
@@ -109,7 +109,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await ledger.find(settled.key)).to.include({ state: "settled" });
     });
 
-    it("knows what a payer has paid for and not had, oldest first", async () => {
+    it("lists what a payer has paid for and not received, oldest first", async () => {
       const resource = "https://pay.example/owed";
       const [first, second, had, gone, ofOther] = [
         recordOf({ resource }),
@@ -143,7 +143,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await ledger.findByIdentifier("0xother", identifier)).to.equal(undefined);
     });
 
-    it("keeps answers to the byte, for as long as it was told", async () => {
+    it("stores responses to the byte, for the configured time", async () => {
       const record = recordOf();
       await ledger.storeResponse(record, ANSWER);
       expect(await other.findResponse(record)).to.deep.equal(ANSWER);
@@ -155,7 +155,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await store.count(paidAnswersCollection, { key: record.key })).to.equal(0);
     });
 
-    it("cleans away old void payments, and lists the others, newest first", async () => {
+    it("deletes old void payments, and lists the others, newest first", async () => {
       const old = recordOf({ createdAt: 5 });
       await ledger.open(old);
       await ledger.markVoid(old, "expired");
@@ -190,7 +190,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await ledger.findOwed("0xpayer", resource)).to.have.length(0);
     });
 
-    it("lists what is owed: settled, and had by nobody", async () => {
+    it("lists what is owed: settled and not delivered", async () => {
       const [owed, had] = [recordOf(), recordOf()];
       for (const record of [owed, had]) await ledger.open(record);
       await ledger.markSettled(owed, TX);
@@ -214,7 +214,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       expect(await ledger.countOpen(1_001)).to.equal(7);
     });
 
-    it("gives a round to one of several gateways, and to another one when its time is over", async () => {
+    it("grants a round to one of several gateways, and to another one when its time is over", async () => {
       const nowMs = 10_000;
       const taken = await Promise.all(
         [ledger, other].map((one) => one.takeRound({ nowMs, untilMs: nowMs + 100 })),
@@ -227,7 +227,7 @@ for (const [engine, open] of Object.entries(TEST_STORES)) {
       await ledger.endRound(round as JanitorRound, { cursor, untilMs: nowMs + 60 });
       const next = await other.takeRound({ nowMs: nowMs + 60, untilMs: nowMs + 200 });
       expect(next?.cursor).to.deep.equal(cursor);
-      // It died in its round; whoever comes late changes nothing.
+      // It died in its round; its late end changes nothing.
       const late = await ledger.takeRound({ nowMs: nowMs + 201, untilMs: nowMs + 300 });
       expect(late?.cursor).to.deep.equal(cursor);
       await other.endRound(next as JanitorRound, { cursor: undefined, untilMs: nowMs });

@@ -23,7 +23,7 @@ function promises(locks: () => Locks, others: () => Locks): void {
     await other.release();
   });
 
-  it("goes to everybody who waits, one after the other, and never to two", async () => {
+  it("goes to every waiter, one after the other, and never to two", async () => {
     let held = 0;
     const work = async (locks: Locks) => {
       const lock = (await locks.acquire("queue", PATIENT)) as Lock;
@@ -36,7 +36,7 @@ function promises(locks: () => Locks, others: () => Locks): void {
     await Promise.all(Array.from({ length: 20 }, (_, at) => work(at % 2 === 0 ? locks() : others())));
   });
 
-  it("is given up by who has waited long enough, and taken by the next", async () => {
+  it("is given up by a waiter at its time limit, and taken by the next", async () => {
     const lock = (await locks().acquire("slow", NOW)) as Lock;
     expect(await locks().acquire("slow", { waitMs: 20 })).to.equal(undefined);
     expect(await others().acquire("slow", { waitMs: 20 })).to.equal(undefined);
@@ -81,20 +81,20 @@ describeWithProcesses("payment locks in Redis", () => {
     () => other,
   );
 
-  it("is free again a while after its gateway was killed, and kept as long as it lives", async () => {
+  it("expires some time after its gateway was killed, and is renewed while it lives", async () => {
     const killed = await open();
     await killed.acquire("orphan", NOW);
     killed.close();
     const kept = (await one.acquire("kept", NOW)) as Lock;
     const inherited = (await other.acquire("orphan", PATIENT)) as Lock;
     expect(inherited).not.to.equal(undefined);
-    // Longer than a lock lasts that nobody renews.
+    // Longer than a lock lasts without renewal.
     expect(await other.acquire("kept", NOW)).to.equal(undefined);
     await kept.release();
     await inherited.release();
   });
 
-  it("holds within each gateway while Redis is away", async () => {
+  it("holds within each gateway while Redis is unreachable", async () => {
     await redis.kill();
     const lock = (await one.acquire("away", NOW)) as Lock;
     expect(await one.acquire("away", NOW)).to.equal(undefined);

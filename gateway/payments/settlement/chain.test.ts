@@ -47,7 +47,7 @@ describeWithChain("payments on the chain", () => {
     const [from] = await devnet.anvil.rpc.call<[Hex]>("eth_accounts");
     const call = { from, to: USDC, data, gas: "0x30000" };
     const hash = await devnet.anvil.rpc.call<Hex>("eth_sendTransaction", [call]);
-    // The hash is told before the block is there.
+    // The node returns the hash before the block exists.
     await devnet.client.waitForTransactionReceipt({ hash, pollingInterval: 10 });
     return hash;
   };
@@ -70,7 +70,7 @@ describeWithChain("payments on the chain", () => {
     return send(encodeFunctionData({ abi: stablecoinAbi, functionName: "transferWithAuthorization", args }));
   };
 
-  it("knows what a wallet has for gas, beyond what a number holds exactly", async () => {
+  it("reads what a wallet has for gas, beyond what a number holds exactly", async () => {
     const { address } = await devnet.createWallet();
     const wei = await devnet.client.getBalance({ address });
     expect(wei > BigInt(Number.MAX_SAFE_INTEGER)).to.equal(true);
@@ -85,7 +85,7 @@ describeWithChain("payments on the chain", () => {
     expect((sighting as { time: number }).time).to.be.at.least(Number(timestamp));
   });
 
-  it("are found by the transaction that somebody names, and without it", async () => {
+  it("are found by a given transaction, and without it", async () => {
     const nonce = newNonce();
     const transaction = await pay(nonce);
     const paid = { kind: "paid", transaction };
@@ -147,7 +147,7 @@ describeWithChain("payments on the chain", () => {
     strict.close();
   });
 
-  it("are spent where the nonce went elsewhere: to somebody else, over another amount, or cancelled", async () => {
+  it("are spent where the nonce went elsewhere: to another address, over another amount, or cancelled", async () => {
     const [toFriend, less, cancelled] = [newNonce(), newNonce(), newNonce()];
     const transaction = await pay(toFriend, { to: FRIEND });
     await pay(less, { value: 49_999n });
@@ -173,7 +173,7 @@ describeWithChain("payments on the chain", () => {
     });
   });
 
-  it("are unclear where the use lies before what is looked at", async () => {
+  it("are unclear where the use is older than the searched blocks", async () => {
     const nonce = newNonce();
     await pay(nonce);
     await devnet.mine();
@@ -190,7 +190,7 @@ describeWithChain("payments on the chain", () => {
     other.close();
   });
 
-  it("tells which of many authorizations are used, in their order", async () => {
+  it("returns which of many authorizations are used, in their order", async () => {
     const nonces = Array.from({ length: 203 }, newNonce);
     await pay(nonces[2] as Hex);
     await pay(nonces[201] as Hex);
@@ -202,7 +202,7 @@ describeWithChain("payments on the chain", () => {
     expect(await chain.readStates([])).to.deep.equal([]);
   });
 
-  it("asks a contract about a signature, for little gas and without an end of its own", async () => {
+  it("lets a contract check a signature, with little gas and within a time limit", async () => {
     const signed = { digest: `0x${"dd".repeat(32)}`, signature: `0x${"ab".repeat(66)}` } as const;
     const isAccepted = async (rounds: bigint) => {
       const { address } = await createBurningPayer({ chain: devnet }, { rounds });

@@ -20,7 +20,11 @@ describe("what the gateway sees of the facilitator", () => {
   const start = async (first: Supported | Error) => {
     const lines: Record<string, unknown>[] = [];
     const metrics = createMetrics({ name: "gateway" });
-    const state = { supported: first, wei: (15n * 10n ** 14n) as bigint | Error, asked: [] as string[] };
+    const state = {
+      supported: first,
+      wei: (15n * 10n ** 14n) as bigint | Error,
+      addressesRead: [] as string[],
+    };
     watch = watchFacilitator({
       metrics,
       everyMs: 5,
@@ -37,7 +41,7 @@ describe("what the gateway sees of the facilitator", () => {
       },
       chain: {
         balanceOf: async (address) => {
-          state.asked.push(address);
+          state.addressesRead.push(address);
           if (state.wei instanceof Error) throw state.wei;
           return state.wei;
         },
@@ -52,18 +56,18 @@ describe("what the gateway sees of the facilitator", () => {
     return { state, has, balance, isUsable, levels };
   };
 
-  it("is that it settles here, and what its wallets have, as the chain says", async () => {
+  it("is that it settles here, and its wallets' balances on the chain", async () => {
     const { state, balance, isUsable, levels } = await start(GOOD);
     expect(await isUsable()).to.equal(true);
     expect(await balance(WALLET.toLowerCase(), "0.0015")).to.equal(true);
     state.supported = { ...GOOD, signers: { "eip155:8453": [OTHER, "no address"], "solana:*": ["x"] } };
     await until(() => balance(OTHER, "0.0015"));
     expect(await balance(WALLET.toLowerCase(), "0.0015"), "one that it no longer names").to.equal(false);
-    expect(new Set(state.asked)).to.deep.equal(new Set([WALLET.toLowerCase(), OTHER]));
+    expect(new Set(state.addressesRead)).to.deep.equal(new Set([WALLET.toLowerCase(), OTHER]));
     expect(levels()).to.deep.equal([]);
   });
 
-  it("is absent where the chain cannot be asked or no wallet is named", async () => {
+  it("is absent where the chain cannot be read or no wallet is named", async () => {
     const { state, has, isUsable } = await start({ ...GOOD, signers: {} });
     expect(await has("gateway_facilitator_balance_ether{")).to.equal(false);
     state.supported = GOOD;
@@ -73,7 +77,7 @@ describe("what the gateway sees of the facilitator", () => {
     expect(await isUsable()).to.equal(true);
   });
 
-  it("is said in the log at each change, and once", async () => {
+  it("is logged at each change, and once", async () => {
     const { state, isUsable, levels } = await start(new Error("away"));
     expect(await isUsable()).to.equal(false);
     expect(levels()).to.deep.equal(["warn"]);

@@ -26,13 +26,13 @@ async function setUp(fates: Readonly<Record<string, Fate>>, changes: Partial<Jan
       ...{ session: "s", settledAt: null, deliveredAt: null },
     } as unknown as PaymentRecord);
   }
-  const asked: string[] = [];
+  const lookedUp: string[] = [];
   const resolved: string[] = [];
   let isAway = false;
   const chain = {
     async readStates(transfers: readonly Transfer[]) {
       if (isAway) throw new Error("no node answers");
-      asked.push(...transfers.map(({ nonce }) => nonce));
+      lookedUp.push(...transfers.map(({ nonce }) => nonce));
       return transfers.map(({ nonce }) => ({
         isUsed: fates[nonce] === "paid" || fates[nonce] === "unreachable",
         time: 500,
@@ -58,12 +58,12 @@ async function setUp(fates: Readonly<Record<string, Fate>>, changes: Partial<Jan
     isAway = value;
   };
   const janitor = createJanitor(deps);
-  return { clock, store, ledger, deps, janitor, asked, resolved, stateOf, setAway, open: () => open };
+  return { clock, store, ledger, deps, janitor, lookedUp, resolved, stateOf, setAway, open: () => open };
 }
 
 describe("payment janitor", () => {
   let world: Awaited<ReturnType<typeof setUp>>;
-  /** Time goes on: a round is taken for as long as it is by the clock. */
+  /** Advances the clock: a round lasts as long as the clock says. */
   let ticking: NodeJS.Timeout | undefined;
   const tick = () => {
     ticking = setInterval(() => world.clock.advance(10), 2);
@@ -74,12 +74,12 @@ describe("payment janitor", () => {
     await world.store.close();
   });
 
-  it("finds out what became of payments that are no longer young, and counts those it cannot tell", async () => {
+  it("finds the outcome of payments that are old enough, and counts those it cannot resolve", async () => {
     world = await setUp({ "0x01": "paid", "0x02": "expired", "0x03": "unused" });
-    const { clock, janitor, asked, stateOf, open } = world;
+    const { clock, janitor, lookedUp, stateOf, open } = world;
     janitor.start();
     await until(() => open() === 0);
-    expect(asked).to.deep.equal([]);
+    expect(lookedUp).to.deep.equal([]);
     clock.advance(31_000);
     tick();
     await until(() => open() === 1);
@@ -90,18 +90,18 @@ describe("payment janitor", () => {
     ]);
   });
 
-  it("comes to a payment behind 650 that stay open, within a budget of calls, and to all of them in turn", async () => {
+  it("reaches a payment behind 650 that stay open, within a budget of calls, and to all of them in turn", async () => {
     const fates: Record<string, Fate> = {};
     for (let at = 0; at < 650; at += 1) fates[`0x${String(at).padStart(4, "0")}`] = "unused";
     world = await setUp({ ...fates, "0xffff": "paid" }, { maxCalls: 10 });
-    const { clock, janitor, asked, stateOf } = world;
+    const { clock, janitor, lookedUp, stateOf } = world;
     clock.advance(31_000);
     tick();
     janitor.start();
     await until(async () => (await stateOf("0xffff")) === "settled");
-    expect(asked.slice(0, 500)).to.deep.equal(Object.keys(fates).slice(0, 500));
+    expect(lookedUp.slice(0, 500)).to.deep.equal(Object.keys(fates).slice(0, 500));
     // The first round had no calls left for the second page.
-    expect(new Set(asked)).to.have.length(651);
+    expect(new Set(lookedUp)).to.have.length(651);
   });
 
   it("leaves used ones that a round cannot afford to the next, which begins there", async () => {
@@ -114,7 +114,7 @@ describe("payment janitor", () => {
     expect(world.resolved).to.deep.equal(Object.keys(fates));
   });
 
-  it("passes over one that cannot be looked up, and goes on after outages", async () => {
+  it("skips one that cannot be looked up, and continues after outages", async () => {
     world = await setUp({ "0x01": "unreachable", "0x02": "paid" });
     world.setAway(true);
     world.clock.advance(31_000);
@@ -127,33 +127,33 @@ describe("payment janitor", () => {
     expect(await world.deps.locks.acquire("0x01", { waitMs: 100 })).not.to.equal(undefined);
   });
 
-  it("leaves alone what a request is dealing with", async () => {
+  it("skips a payment that a request is processing", async () => {
     world = await setUp({ "0x01": "paid" });
     const lock = await world.deps.locks.acquire("0x01", { waitMs: 0 });
     world.clock.advance(31_000);
     tick();
     world.janitor.start();
-    await until(() => world.asked.length > 1);
+    await until(() => world.lookedUp.length > 1);
     expect(world.resolved).to.deep.equal([]);
     await lock?.release();
     await until(() => world.resolved.includes("0x01"));
   });
 
-  it("does each round once, however many gateways share the ledger, and goes on where another one has died", async () => {
+  it("does each round once, however many gateways share the ledger, and continues where another one has died", async () => {
     world = await setUp({ "0x01": "unused" });
-    const { clock, deps, ledger, janitor, asked, open } = world;
+    const { clock, deps, ledger, janitor, lookedUp, open } = world;
     clock.advance(31_000);
     const others = Array.from({ length: 5 }, () => createJanitor(deps));
     for (const one of [janitor, ...others]) one.start();
     await until(() => open() === 1);
     await new Promise((resolve) => setTimeout(resolve, 50));
     // The clock stands still: there was one round.
-    expect(asked).to.have.length(1);
+    expect(lookedUp).to.have.length(1);
     clock.advance(100);
     const dead = await ledger.takeRound({ nowMs: clock.nowMs(), untilMs: clock.nowMs() + 60_000 });
     if (dead === undefined) clock.advance(100);
     clock.advance(60_001);
-    await until(() => asked.length > 1);
+    await until(() => lookedUp.length > 1);
     await Promise.all(others.map((one) => one.stop()));
   });
 });

@@ -30,7 +30,7 @@ describe("cache key", () => {
     expect(cacheKeyOf("/p", "a=1")).not.to.equal(cacheKeyOf("/q", "a=1"));
   });
 
-  it("is none for a query that cannot be decoded", () => {
+  it("is undefined for a query that cannot be decoded", () => {
     for (const query of ["a=%", "a=%ff", "%zz=1", "a=%C0%AF"])
       expect(cacheKeyOf("/p", query)).to.equal(undefined);
   });

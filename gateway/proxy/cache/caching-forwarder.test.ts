@@ -152,7 +152,7 @@ describe("caching forwarder: in-flight requests", () => {
   });
 
   it("fails all clients, and leaves none waiting, where a response cannot be cached", async () => {
-    const error = new Error("no room");
+    const error = new Error("no memory");
     const put = () => {
       throw error;
     };

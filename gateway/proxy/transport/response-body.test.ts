@@ -69,7 +69,7 @@ describe("transport: body of a response", () => {
     );
   });
 
-  it("in chunks is refused where a size is none or a chunk is longer than it says", () => {
+  it("in chunks is refused where a size is invalid or a chunk is longer than its size", () => {
     const bad = [
       "x\r\n",
       "\r\n",
@@ -88,7 +88,7 @@ describe("transport: body of a response", () => {
     }
   });
 
-  it("of 304 is none", () => {
+  it("of 304 is empty", () => {
     const { body, rest } = readAll({ kind: "none" }, Buffer.from("more"));
     expect(body).to.have.length(0);
     expect(rest?.toString()).to.equal("more");

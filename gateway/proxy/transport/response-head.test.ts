@@ -22,7 +22,7 @@ describe("transport: head of a response", () => {
     expect(isKeptAlive).to.equal(true);
   });
 
-  it("knows answers without a body, and reasons of any kind or none", () => {
+  it("knows responses without a body, and reasons of any kind or none", () => {
     for (const line of ["HTTP/1.1 304 Not Modified", "HTTP/1.1 204", "HTTP/1.1 100 "]) {
       expect(parseHead(line).framing).to.deep.equal({ kind: "none" });
     }
@@ -32,7 +32,7 @@ describe("transport: head of a response", () => {
     );
   });
 
-  it("keeps a connection unless it is told to close it", () => {
+  it("keeps a connection unless the head closes it", () => {
     const end = "Content-Length: 0";
     expect(parseHead(head("Connection: close", end)).isKeptAlive).to.equal(false);
     expect(parseHead(head("Connection: Keep-Alive, Close", end)).isKeptAlive).to.equal(false);
@@ -46,7 +46,7 @@ describe("transport: head of a response", () => {
     expect(Object.keys(headers)).to.deep.equal(["__proto__", "constructor", "content-length"]);
   });
 
-  it("is refused where framing is in doubt or a line is none", () => {
+  it("is refused where framing is in doubt or a line is malformed", () => {
     const bad = {
       "no HTTP": "SMTP ready",
       "another version": "HTTP/2 200 OK",

@@ -60,7 +60,7 @@ describe("breaker of a replica", () => {
     expect(breaker.allows()).to.equal(true);
   });
 
-  it("asks again where nobody waited for the answer of the one it let through", () => {
+  it("lets another request through where the first one ended without a result", () => {
     const { clock, breaker, fail, request } = setUp();
     fail(3);
     clock.advance(1_000);

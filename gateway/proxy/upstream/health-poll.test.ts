@@ -13,7 +13,7 @@ function setUp(probe: Partial<HealthProbe>) {
 }
 
 describe("health poll", () => {
-  it("has asked everybody once when it has started, and goes on asking", async () => {
+  it("has probed every replica once when it has started, and keeps probing", async () => {
     let state: "serving" | "not_serving" = "serving";
     const { upstream, poll } = setUp({ check: async () => state });
     await poll.start();
@@ -25,7 +25,7 @@ describe("health poll", () => {
     poll.stop();
   });
 
-  it("takes a failing probe for an unreachable replica and recovers", async () => {
+  it("reports a replica with failing probes as unreachable, and recovers", async () => {
     let isDown = true;
     const { upstream, poll } = setUp({
       check: async () => {
@@ -40,12 +40,12 @@ describe("health poll", () => {
     poll.stop();
   });
 
-  it("lets one or two late probes pass, and asks soon again", async () => {
+  it("tolerates one or two late probes, and probes again soon", async () => {
     let late = 0;
-    let asked = 0;
+    let probes = 0;
     const { upstream, poll } = setUp({
       check: async () => {
-        asked += 1;
+        probes += 1;
         if (late > 0) {
           late -= 1;
           throw new Error("late");
@@ -56,8 +56,8 @@ describe("health poll", () => {
     await poll.start();
     for (let time = 0; time < 10; time += 1) {
       late = 2;
-      const before = asked;
-      await until(() => asked > before + 2);
+      const before = probes;
+      await until(() => probes > before + 2);
       expect(upstream.state).to.equal("serving");
     }
     late = Number.POSITIVE_INFINITY;
@@ -65,7 +65,7 @@ describe("health poll", () => {
     poll.stop();
   });
 
-  it("asks nobody and reports nothing once it has stopped", async () => {
+  it("sends no probe and reports nothing once it has stopped", async () => {
     let answer = (_state: "serving") => {};
     let closed = 0;
     const check = () => new Promise<"serving">((resolve) => (answer = resolve));

@@ -48,7 +48,7 @@ describe("upstream group", () => {
     for (let round = 0; round < 4; round += 1) expect(group.choose()).to.equal(b);
   });
 
-  it("obeys at once a replica that says it does not serve, and never tries it", () => {
+  it("obeys at once a replica that reports that it does not serve, and never tries it", () => {
     const { group, members } = setUp(1);
     group.report(members[0], "not_serving");
     expect(group.choose()).to.equal(undefined);
@@ -57,7 +57,7 @@ describe("upstream group", () => {
     expect(createUpstreamGroup({ family: "solana", urls: [] }).choose()).to.equal(undefined);
   });
 
-  it("tries the least bad one where none is left, a few requests at a time", () => {
+  it("tries the least bad one where no good one is left, a few requests at a time", () => {
     const { group, members } = setUp(3);
     const [a, b, c] = members;
     const lost = new Error("lost");
@@ -113,7 +113,7 @@ describe("upstream group", () => {
     expect(group.choose()).to.equal(back);
   });
 
-  it("tells of changes only", () => {
+  it("reports changes only", () => {
     const { group, members, changes } = setUp(1);
     group.report(members[0], "serving");
     for (let time = 0; time < 5; time += 1) group.reportFailure(members[0], new Error("gone"));

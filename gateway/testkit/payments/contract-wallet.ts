@@ -17,7 +17,7 @@ export async function createBurningPayer(
   const { contractAddress } = await chain.client.waitForTransactionReceipt({ hash, pollingInterval: 10 });
   const address = contractAddress as Hex;
   await mintUsdc(rpc, { [address]: 1_000_000n });
-  // Longer than that of a key: the token then asks the wallet, as it does for every contract.
+  // Longer than that of a key: the token then calls the wallet, as it does for every contract.
   const signTypedData = async () => `0x${"ab".repeat(66)}` as const;
   return createPayer({ address, signTypedData } as unknown as PrivateKeyAccount);
 }

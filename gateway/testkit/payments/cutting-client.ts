@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
 export interface Cut {
-  /** Bytes that are taken off the kernel before, head included; what is larger than the answer takes all of it. */
+  /** Bytes read from the kernel before that, head included; a number above the response's size reads all of it. */
   readonly afterBytes: number;
   /**
    * - `reset`      the connection is reset
@@ -34,7 +34,7 @@ export function readPartially(
   let total = Number.POSITIVE_INFINITY;
   let bytes = 0;
   let limit = cut.afterBytes;
-  const room = Buffer.alloc(CHUNK);
+  const piece = Buffer.alloc(CHUNK);
 
   return new Promise((resolve) => {
     const finish = (): void => {
@@ -47,7 +47,7 @@ export function readPartially(
       const end = head.indexOf("\r\n\r\n");
       if (end !== -1) total = end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN);
     };
-    const goOn = (): void => {
+    const readOn = (): void => {
       limit = Number.POSITIVE_INFINITY;
       if (bytes >= total) socket.destroy();
       else socket.resume();
@@ -55,11 +55,11 @@ export function readPartially(
     const act = (): void => {
       if (cut.how === "reset") socket.resetAndDestroy();
       else if (cut.how === "close") socket.destroy();
-      else if (cut.how === "pause") setTimeout(goOn, cut.pauseMs);
+      else if (cut.how === "pause") setTimeout(readOn, cut.pauseMs);
       else if (cut.how === "stall") setTimeout(() => socket.resetAndDestroy(), cut.pauseMs);
       else {
         socket.end();
-        goOn();
+        readOn();
       }
     };
     const socket = connect({
@@ -67,7 +67,7 @@ export function readPartially(
       port: Number(port),
       allowHalfOpen: true,
       onread: {
-        buffer: () => room.subarray(0, Math.max(1, Math.min(CHUNK, Math.min(limit, total) - bytes))),
+        buffer: () => piece.subarray(0, Math.max(1, Math.min(CHUNK, Math.min(limit, total) - bytes))),
         callback(some, chunk) {
           readHead(Buffer.from(chunk.subarray(0, some)).toString("latin1"));
           bytes += some;

@@ -6,7 +6,7 @@ export interface ProxyResponse {
   readonly body: unknown;
 }
 
-/** What stands between the gateway and the facilitator: it passes questions on, answers itself, or never. */
+/** What a proxy before the facilitator does with a request: passes it on, answers itself, or never. */
 type ResponseOverride = (
   pass: () => Promise<ProxyResponse>,
   body: unknown,

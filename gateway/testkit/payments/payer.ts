@@ -8,7 +8,7 @@ import type { PrivateKeyAccount } from "viem/accounts";
 export interface Payer {
   readonly account: PrivateKeyAccount;
   readonly address: `0x${string}`;
-  /** Asks, pays what it is asked to pay, and asks again. */
+  /** Sends a request, pays what the 402 requires, and sends it again. */
   fetch(url: string, init?: RequestInit): Promise<Response>;
   /** Signs what an offer wants, as fetch does, and leaves the sending to the test. */
   sign(offer: PaymentRequired): Promise<PaymentPayload>;

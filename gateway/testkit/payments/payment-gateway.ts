@@ -29,7 +29,7 @@ export interface PaymentEnvironment {
   createPayer(amount?: bigint): Promise<Payer>;
   /** Received so far. */
   received(): Promise<bigint>;
-  /** Asserts that the work moves so many payments from this payer to who is paid, and nothing else of either. */
+  /** Asserts that the work moves so many payments from this payer to the paid address, and nothing else of either. */
   expectPaid<T>(payer: Payer, payments: number, work: () => Promise<T>): Promise<T>;
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export const PRICE = 50_000n;
 export const PAID_PATH = "/api/v1/solana/token-transactions";
 export const PAID_QUERY = "token_address=So11111111111111111111111111111111111111112&days=1";
 
-/** `ownProcess` runs the facilitator apart, as users do: fifty signatures to check at once would hold up everybody here. */
+/** `ownProcess` runs the facilitator apart, as users do: fifty signatures to check at once would hold up this process. */
 export async function startPaymentEnvironment({
   ownProcess = false,
   facilitator: more = {},
@@ -130,7 +130,7 @@ export interface PayGateway extends TestGateway {
   urlOf(n?: number): string;
 }
 
-/** A gateway of a world, with its payments in the world's folder unless told otherwise. */
+/** A gateway of a world, with its payments in the world's folder by default. */
 export async function startPayGateway(
   world: PaymentEnvironment,
   options: {

@@ -13,18 +13,18 @@ interface TrialReport {
   readonly charged: number;
   /** Whole tables that a client has read. */
   readonly tables: number;
-  /** Settled payments whose answer nobody has had, by the ledger. */
+  /** Settled payments whose response no client has received, by the ledger. */
   readonly owed: number;
   /** Whether a gateway may think a table lost that was read: its connection was reset, or its process killed. */
   readonly isDoubtful: boolean;
   /**
-   * Whether the client may have thrown away what it had: an answer that has arrived in a client whose user aborts it
+   * Whether the client may have discarded what it received: a response that has arrived in a client whose user aborts it
    * looks to every server like one that was read.
    */
   readonly isUnseen: boolean;
 }
 
-/** A trial that is over for its client; the ledger may still be waiting for what a connection says. */
+/** A trial that is over for its client; the ledger may still be waiting for the state of a connection. */
 interface Trial extends Pick<TrialReport, "index" | "plan" | "charged" | "tables"> {
   conclude(): Promise<TrialReport>;
 }
@@ -59,7 +59,7 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** One client that is unlucky, and comes back with an unmodified client until it has a whole table. */
+/** One client that has a failure, and returns with an unmodified client until it has a whole table. */
 export async function runTrial(
   world: TrialEnvironment,
   { index, seed, payer }: { readonly index: number; readonly seed: number; readonly payer: Payer },
@@ -109,17 +109,17 @@ export async function runTrial(
   };
   const beKilled = async (): Promise<string> => {
     const delayMs = Math.floor(random() * 400);
-    const asked = asUnmodified();
+    const isTable = asUnmodified();
     await sleep(delayMs);
     await world.kill();
-    if (await asked) tables += 1;
+    if (await isTable) tables += 1;
     return `gateway killed after ${delayMs} ms`;
   };
-  const ask = async (): Promise<string> => {
+  const request = async (): Promise<string> => {
     if (await asUnmodified()) tables += 1;
-    return "asked";
+    return "requested";
   };
-  const ways = { cut: beCut, abort, kill: beKilled, fault: ask };
+  const ways = { cut: beCut, abort, kill: beKilled, fault: request };
 
   world.faults.set(payer.address.toLowerCase(), fault);
   if (fault === "service") world.brokenServices.add(index);
@@ -178,9 +178,9 @@ interface TrialTotals {
   readonly tables: number;
   /** By the command that an operator has. */
   readonly owed: number;
-  /** Tables that nobody paid for, since a gateway could not know that the ones before had been read. */
+  /** Tables without a payment, since a gateway could not know that the ones before had been read. */
   readonly free: number;
-  /** Aborted by an unmodified client, charged, and not had: what no server can see. */
+  /** Aborted by an unmodified client, charged, and not received: no server can detect it. */
   readonly unseen: number;
   readonly kills: number;
   readonly faults: readonly string[];
@@ -188,7 +188,7 @@ interface TrialTotals {
 
 const LANES = 3;
 
-/** Runs so many trials, some at a time, and holds the sums against what was received and what the ledger says. */
+/** Runs so many trials, some at a time, and compares the sums with what was received and with the ledger. */
 export async function runTrials(
   world: TrialEnvironment,
   options: {

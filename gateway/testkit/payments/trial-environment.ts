@@ -29,11 +29,11 @@ export interface TrialEnvironment {
   kill(): Promise<void>;
   /** When gateways were killed (monotonic milliseconds). */
   readonly kills: readonly number[];
-  /** Payments of a payer that the ledger says are owed. */
+  /** Payments of a payer that the ledger lists as owed. */
   owedTo(payer: Payer, index: number): Promise<number>;
   /** Resolves when a gateway is there. */
   ready(): Promise<void>;
-  /** All owed payments, as `npm run payments -- list --state owed --json` tells an operator. */
+  /** All owed payments, as `npm run payments -- list --state owed --json` lists them. */
   listOwed(): Promise<readonly { payer: string }[]>;
   received(): Promise<bigint>;
   stop(): Promise<void>;
