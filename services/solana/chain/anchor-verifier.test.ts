@@ -44,7 +44,7 @@ describe("a source that is anchored to a final block", () => {
     ["with another final block", forkedFrom(FINAL)],
     ["that skipped the final slot", forkedFrom(FINAL, { skipped: [FINAL, FINAL + 1] })],
   ] as const) {
-    it(`puts an endpoint ${words} aside and names it once, and takes it back when it agrees`, async () => {
+    it(`sets an endpoint ${words} aside, reports it once, and uses it again when it agrees`, async () => {
       const a = switchable(chain);
       const { source, clock, lines, network, events } = setUpSource({
         "a.test": a.handler,
@@ -82,7 +82,7 @@ describe("a source that is anchored to a final block", () => {
     expect((await clock.run(source.link(130, "confirmed")))?.blockhash).to.equal(at(130).blockhash);
   });
 
-  it("holds an answer against the block that was asked about, though the final block has moved on", async () => {
+  it("compares a response with the block that was requested, though the final block has moved on", async () => {
     const { source, clock, lines } = setUpSource({
       "a.test": (calls) => ({
         results: calls.map((call) => answerHonestly(CHAIN, call)),
@@ -91,10 +91,10 @@ describe("a source that is anchored to a final block", () => {
     });
     source.setAnchor(ANCHOR);
     for (let slot = FINAL + 1; slot < FINAL + 15; slot++) {
-      const asked = source.recheck();
+      const recheck = source.recheck();
       await clock.run(clock.sleep(20));
       source.setAnchor({ ...ANCHOR, final: { slot, blockhash: at(slot).blockhash } });
-      expect(await clock.run(asked)).to.deep.equal([]);
+      expect(await clock.run(recheck)).to.deep.equal([]);
     }
     expect(lines).to.deep.equal([]);
   });
@@ -124,7 +124,7 @@ describe("a source that is anchored to a final block", () => {
     expect(await clock.run(source.recheck())).to.deep.equal([]);
   });
 
-  it("never takes accounts of another cluster for those of its own, between two checks either", async () => {
+  it("accepts no accounts of another cluster, not even between two checks", async () => {
     let chain = CHAIN;
     const { source, clock } = setUpSource({
       "a.test": (calls) => ({
@@ -136,9 +136,9 @@ describe("a source that is anchored to a final block", () => {
       }),
     });
     source.setAnchor(ANCHOR);
-    const ask = () => source.accounts([fakeKey(1, 1)], "confirmed");
-    expect(await clock.run(ask())).to.deep.equal({ slot: 5, accounts: [null] });
+    const readAccount = () => source.accounts([fakeKey(1, 1)], "confirmed");
+    expect(await clock.run(readAccount())).to.deep.equal({ slot: 5, accounts: [null] });
     chain = forkedFrom(FINAL);
-    expect(String(await catchError(clock.run(ask())))).to.contain("is final in the index");
+    expect(String(await catchError(clock.run(readAccount())))).to.contain("is final in the index");
   });
 });

@@ -26,13 +26,13 @@ const inRange = (from: number, to: number) => SLOTS.filter((slot) => slot >= fro
 const range = (fromSlot: number, toSlot: number) => ({ fromSlot, toSlot, commitment: "confirmed" as const });
 
 describe("SolanaSource.blocks", () => {
-  it("gives the produced blocks of a range, and leaves out what was skipped", async () => {
+  it("returns the produced blocks of a range, without skipped slots", async () => {
     const { source, clock } = setUpSource({ "a.test": honest(CHAIN) });
     const blocks = await clock.run(source.blocks(range(101, 120)));
     expect(blocks).to.deep.equal(BLOCKS.filter(({ slot }) => slot >= 101 && slot <= 120));
   });
 
-  it("asks nothing but the blocks where all are there", async () => {
+  it("requests only the blocks where none is missing", async () => {
     const { source, clock, network } = setUpSource({ "a.test": honest(CHAIN), "b.test": honest(CHAIN) });
     await clock.run(source.blocks(range(104, 109)));
     const methods = new Set(
@@ -46,12 +46,12 @@ describe("SolanaSource.blocks", () => {
     const hosts = { "a.test": honest(CHAIN), "b.test": honest(CHAIN), "c.test": honest(CHAIN) };
     const { source, clock, network } = setUpSource(hosts);
     await clock.run(source.blocks(range(101, 105)));
-    const asked = ["a.test", "b.test", "c.test"].map(
+    const requests = ["a.test", "b.test", "c.test"].map(
       (host) =>
         network.requestsTo(host).filter(({ calls }) => calls.some(({ method }) => method === "getBlocks"))
           .length,
     );
-    expect(asked).to.deep.equal([1, 1, 0]);
+    expect(requests).to.deep.equal([1, 1, 0]);
   });
 
   it("proves a skipped end of the range by the block that follows it, and a whole range of skips too", async () => {
@@ -67,7 +67,7 @@ describe("SolanaSource.blocks", () => {
     expect(slotsOf(await clock.run(source.blocks(range(100, 120))))).to.deep.equal([100, 101]);
   });
 
-  it("waits for the block that follows, and gives up where none comes", async () => {
+  it("waits for the block that follows, and fails when none comes", async () => {
     const { source, clock } = setUpSource({ "a.test": honest(CHAIN) });
     const error = await catchError(clock.run(source.blocks(range(140, 146))));
     expect(error).to.be.instanceOf(SolanaUpstreamError);
@@ -84,17 +84,17 @@ describe("SolanaSource.blocks", () => {
   });
 
   for (const where of [101, 115, 120]) {
-    it(`finds out a node that hides slot ${where}, and reads it elsewhere`, async () => {
+    it(`detects a node that hides slot ${where}, and reads it from another`, async () => {
       const { source, clock, lines } = setUpSource({
         "a.test": withholding(CHAIN, [where]),
         "b.test": honest(CHAIN),
       });
-      // The hider alone is asked at first: the other endpoint is slower to say that it has the block.
+      // Only the hider receives the first request: the other endpoint reports later that it has the block.
       expect(slotsOf(await clock.run(source.blocks(range(101, 120))))).to.deep.equal(inRange(101, 120));
       expect(lines.join()).not.to.contain("key-0123456789");
     });
 
-    it(`refuses to call slot ${where} skipped where the only node hides it`, async () => {
+    it(`does not take slot ${where} for skipped when the only node hides it`, async () => {
       const { source, clock } = setUpSource({ "a.test": withholding(CHAIN, [where]) });
       const error = await catchError(clock.run(source.blocks(range(101, 120))));
       expect(error).to.be.instanceOf(SolanaUpstreamError);
@@ -116,7 +116,7 @@ describe("SolanaSource.blocks", () => {
     expect(lines.join()).to.contain('a slot reported as skipped has a block {"slot":115,"host":"a.test"}');
   });
 
-  it("asks one endpoint about a slot that the others fail over again and again", async () => {
+  it("requests a slot from the one endpoint that does not fail on it", async () => {
     const failing: Handler = (calls) =>
       calls[0]?.method === "getBlock" && calls[0].params[0] === 103
         ? { status: 502, body: "" }
@@ -126,13 +126,13 @@ describe("SolanaSource.blocks", () => {
     expect(clock.now()).to.be.below(5_000);
   });
 
-  it("does not believe a chain that was forged around a hidden block, where another endpoint lists it", async () => {
+  it("rejects a chain that was forged around a hidden block, when another endpoint lists that block", async () => {
     // As if 115 had never been: its child names 114 as its parent.
     const forged = BLOCKS.map((block) =>
       block.slot === 116 ? { ...block, parentSlot: 114, previousBlockhash: hashOf(114) } : block,
     ).filter(({ slot }) => slot !== 115);
     const unlisted: Handler = honest(fakeChain(forged));
-    // The honest one does not answer at first, so that the forger's word for 115 stands alone.
+    // The honest one does not answer at first, so that the forger alone decides about 115.
     let busy = true;
     const { source, clock } = setUpSource({
       "a.test": unlisted,
@@ -146,7 +146,7 @@ describe("SolanaSource.blocks", () => {
     expect(blocks).to.deep.equal(BLOCKS.filter(({ slot }) => slot >= 113 && slot <= 118));
   });
 
-  it("goes over to the other fork when one was confirmed meanwhile", async () => {
+  it("switches to the other fork when that was confirmed meanwhile", async () => {
     const trunk = fakeBlocks([100, 101, 102]);
     const parent = trunk[2] as SolanaBlock;
     const first = fakeChain([...trunk, ...fakeBlocks([103, 104], { fork: 1, parent })]);
@@ -177,7 +177,7 @@ describe("SolanaSource.blocks", () => {
     else expect(ended).to.be.instanceOf(SolanaUpstreamError);
   });
 
-  it("takes no list of a pruned node, nor one that ends before the range does, for a proof", async () => {
+  it("accepts as a proof no list of a pruned node, and none that ends before the range does", async () => {
     const pruned = honest({ ...CHAIN, firstAvailable: 130 });
     const behind = honest(fakeChain(BLOCKS.filter(({ slot }) => slot <= 105)));
     const alone = setUpSource({ "a.test": pruned });
@@ -218,11 +218,11 @@ describe("SolanaSource.blocks", () => {
         }),
     ],
     [
-      "inner instructions of nobody",
+      "inner instructions whose index is no number",
       (block: Answer) => withMeta(block, { innerInstructions: [{ index: "0", instructions: [] }] }),
     ],
   ] as const) {
-    it(`does not believe ${name}, and asks elsewhere`, async () => {
+    it(`rejects ${name}, and reads from another endpoint`, async () => {
       const spoiled: Handler = (calls) => ({
         results: calls.map((call) => {
           const result = answerHonestly(CHAIN, call);
@@ -255,7 +255,7 @@ describe("SolanaSource.blocks", () => {
     );
   });
 
-  it("gives the whole chain or an error, whatever two of three endpoints hide, refuse or delay", async () => {
+  it("returns the whole chain or fails, whatever two of three endpoints hide, refuse or delay", async () => {
     const slots = fc.uniqueArray(fc.integer({ min: 101, max: 130 }), { maxLength: 12 });
     const fault = fc.record({ hidden: slots, failing: slots, delays: fc.infiniteStream(fc.nat(50)) });
     const run = async (
@@ -280,10 +280,10 @@ describe("SolanaSource.blocks", () => {
         "b.test": unruly[1] ?? ("reset" as never),
         "c.test": honest(chain),
       });
-      const asked = range(from, Math.min(from + length, 130));
-      const found = await clock.run(source.blocks(asked));
+      const requested = range(from, Math.min(from + length, 130));
+      const found = await clock.run(source.blocks(requested));
       expect(found).to.deep.equal(
-        chain.blocks.filter(({ slot }) => slot >= asked.fromSlot && slot <= asked.toSlot),
+        chain.blocks.filter(({ slot }) => slot >= requested.fromSlot && slot <= requested.toSlot),
       );
     };
     await fc.assert(

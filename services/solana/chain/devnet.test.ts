@@ -19,7 +19,7 @@ describeWithChain("createSolanaSource at a node", () => {
   let solana: TestSolana;
   afterEach(() => solana?.stop());
 
-  it("reads what the chain made, votes left out, and nothing where slots were skipped", async () => {
+  it("reads the blocks that the chain produced, without votes, and none for skipped slots", async () => {
     solana = await createTestSolana({ skipped: 0.3, endpoints: 2 });
     const made = solana.produce(80);
     const source = solana.source(QUICK);
@@ -73,7 +73,7 @@ describeWithChain("createSolanaSource at a node", () => {
     expect(slotsOf(found)).to.deep.equal(made.map(({ slot }) => slot));
   });
 
-  it("says so where the only node hides a block, and reads it once it is there", async () => {
+  it("fails with the reason while the only node hides a block, and reads it once it is there", async () => {
     solana = await createTestSolana({ skipped: 0 });
     solana.produce(20);
     const hidden = solana.servers[0]?.faults.hidden;
@@ -125,7 +125,7 @@ describeWithChain("createSolanaSource at a node", () => {
     expect(Buffer.from(mint?.data ?? []).readBigUInt64LE(36)).to.equal(ledger.mint(usdc).supply);
     expect([...(mint?.data.subarray(44, 46) ?? [])]).to.deep.equal([6, 1]);
     expect(tolled?.owner).to.equal(TOKEN_2022_PROGRAM);
-    // Behind the padding: the kind of account, then extensions; 1 is the transfer fee, its newer rate lies last.
+    // Behind the padding: the kind of account, then extensions; 1 is the transfer fee, its newer rate is last.
     const data = Buffer.from(tolled?.data ?? []);
     expect([data[165], data.readUInt16LE(166), data.readUInt16LE(168)]).to.deep.equal([1, 1, 108]);
     expect([data.readUInt16LE(170 + 106), data.readBigUInt64LE(170 + 98)]).to.deep.equal([
@@ -178,7 +178,7 @@ describeWithChain("createSolanaSource at a node", () => {
     expect(await held("finalized")).to.deep.equal(then);
   });
 
-  it("is woken by the node's slots, and goes on by the timer once the socket is gone", async () => {
+  it("wakes on the node's slots, and on the timer once the socket is gone", async () => {
     solana = await createTestSolana({ skipped: 0 });
     const [server] = solana.servers;
     const source = solana.source({
@@ -188,7 +188,7 @@ describeWithChain("createSolanaSource at a node", () => {
     const { signal } = new AbortController();
     let woken = 0;
     const waiting = source.waitForHead(60_000, signal).then(() => woken++);
-    // Slots go by until the subscription is there to tell of them.
+    // Slots are produced until the subscription exists and reports them.
     while (woken === 0) {
       solana.produce(1);
       await new Promise((resolve) => setTimeout(resolve, 20));

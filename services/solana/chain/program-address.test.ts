@@ -17,7 +17,7 @@ const RECORDED = new URL("../../../../shared/data/0xjeffro-tx-parser/", import.m
 type Recorded = Pick<SolanaTransaction, "transaction"> & { readonly meta: TransactionMeta };
 
 describe("findProgramAddress", () => {
-  it("gives the addresses that mainnet has", () => {
+  it("returns the addresses that mainnet has", () => {
     // Pump.fun's global account and event authority, and its mint authority, as every one of its transactions names them.
     const pump = "6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P";
     expect(findProgramAddress(["global"], pump)).to.equal("4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf");
@@ -29,11 +29,11 @@ describe("findProgramAddress", () => {
     );
   });
 
-  it("refuses what is no address", () => {
+  it("rejects what is no address", () => {
     expect(() => decodeAddress("abc")).to.throw(TypeError, "abc is not 32 bytes");
   });
 
-  it("gives the token accounts and metadata of recorded transactions", function () {
+  it("returns the token accounts and metadata of recorded transactions", function () {
     // Payer, account, owner, mint, system program, token program.
     const created = listCalls(this).filter(({ program }) => program === ASSOCIATED_TOKEN_PROGRAM);
     expect(created.length).to.be.at.least(5);

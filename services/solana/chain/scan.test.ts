@@ -14,12 +14,12 @@ function createFakeSource(
   blocks: () => readonly SolanaBlock[],
   fail: (call: number) => Error | undefined = () => undefined,
 ) {
-  const asked: { fromSlot: number; toSlot: number }[] = [];
+  const requested: { fromSlot: number; toSlot: number }[] = [];
   let inFlight = 0;
   let mostInFlight = 0;
   const source: Pick<SolanaSource, "blocks"> = {
     async blocks(range) {
-      const call = asked.push(range);
+      const call = requested.push(range);
       mostInFlight = Math.max(mostInFlight, ++inFlight);
       await clock.sleep(1 + ((call * 7919) % 13));
       inFlight -= 1;
@@ -28,7 +28,7 @@ function createFakeSource(
       return blocks().filter(({ slot }) => slot >= range.fromSlot && slot <= range.toSlot);
     },
   };
-  return { source, asked, mostInFlight: () => mostInFlight };
+  return { source, requested, mostInFlight: () => mostInFlight };
 }
 
 async function collect(scan: AsyncGenerator<BlockBatch>): Promise<BlockBatch[]> {
@@ -45,7 +45,7 @@ const options = (more: Partial<SlotScanOptions> = {}): SlotScanOptions => ({
 });
 
 describe("scanBlocks", () => {
-  it("gives every block once and in order, whatever is skipped and fails", async () => {
+  it("yields every block once and in order, whatever is skipped and fails", async () => {
     const skipped = fc.uniqueArray(fc.integer({ min: 100, max: 299 }), { maxLength: 80 });
     const failing = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 6 });
     await fc.assert(
@@ -66,7 +66,7 @@ describe("scanBlocks", () => {
           const parts = await clock
             .run(collect(scanBlocks(fake.source, options({ toSlot: 299, concurrency }))))
             .catch(() => undefined);
-          // Six failures may hit the same segment; what has been given is whole even then.
+          // Six failures may hit the same segment; what was yielded is complete even then.
           if (parts === undefined) return;
           expect(parts.flatMap(({ blocks }) => blocks)).to.deep.equal(all);
           const ends = parts.map(({ fromSlot, toSlot }) => [fromSlot, toSlot]);
@@ -89,7 +89,7 @@ describe("scanBlocks", () => {
     );
     await clock.run(scan.next());
     await clock.run(clock.sleep(1_000));
-    expect(fake.asked.length).to.be.at.most(5);
+    expect(fake.requested.length).to.be.at.most(5);
     await scan.return();
   });
 
@@ -128,7 +128,7 @@ describe("scanBlocks", () => {
     expect(given.length).to.be.at.least(40);
   });
 
-  it("reads a range again that is of another fork than the one before, and throws where that stays so", async () => {
+  it("reads a range of another fork than the one before again, and throws if it stays so", async () => {
     const clock = createFakeClock();
     const trunk = fakeBlocks([100, 101, 102, 103]);
     const parent = trunk[3] as SolanaBlock;

@@ -56,7 +56,7 @@ describe("createSolanaSource", () => {
     expect(await head()).to.equal(129);
   });
 
-  it("puts an endpoint of another cluster aside", async () => {
+  it("sets an endpoint of another cluster aside", async () => {
     const other = honest({ ...CHAIN, genesis: fakeKey(9, 8) });
     const { source, clock, network, lines } = setUpSource({ "a.test": honest(CHAIN), "b.test": other });
     await clock.run(source.firstAvailableSlot());
@@ -70,14 +70,14 @@ describe("createSolanaSource", () => {
     expect(error.message).not.to.contain("key-0123456789");
   });
 
-  it("does without the genesis hash where it is not told", async () => {
+  it("continues without the genesis hash when no endpoint returns it", async () => {
     const { source, clock } = setUpSource({
       "a.test": instead("getGenesisHash", () => new RpcFailure(-32601, "Method not found")),
     });
     expect(await clock.run(source.head("confirmed"))).to.deep.equal({ slot: 139 });
   });
 
-  it("fails over, and waits as long as a rate limit asks for", async () => {
+  it("fails over, and waits as long as a rate limit requires", async () => {
     const { source, clock, network } = setUpSource({
       "a.test": () => ({ status: 503, body: "" }),
       "b.test": honest(CHAIN),
@@ -97,7 +97,7 @@ describe("createSolanaSource", () => {
     expect(limited.clock.now()).to.be.at.least(7_000).and.below(9_000);
   });
 
-  it("takes one provider's -32007 for the rate limit it is", async () => {
+  it("reads one provider's -32007 as the rate limit that it is", async () => {
     let refusals = 1;
     const { source, clock, events } = setUpSource({
       "a.test": instead("getBlock", (call) =>
@@ -120,7 +120,7 @@ describe("createSolanaSource", () => {
     expect(error.message).to.contain("no response within 1000 ms");
   });
 
-  it("knows the first slot that any endpoint has", async () => {
+  it("returns the first slot that any endpoint has", async () => {
     const pruned = honest({ ...CHAIN, firstAvailable: 120 });
     const { source, clock } = setUpSource({ "a.test": pruned, "b.test": honest(CHAIN) });
     expect(await clock.run(source.firstAvailableSlot())).to.equal(100);
@@ -132,7 +132,7 @@ describe("createSolanaSource", () => {
     );
   });
 
-  it("reads up to a hundred accounts as of one slot, in the order asked", async () => {
+  it("reads up to a hundred accounts as of one slot, in the order requested", async () => {
     const addresses = Array.from({ length: 100 }, (_, i) => fakeKey(1, i));
     const { source, clock, network } = setUpSource({
       "a.test": instead("getMultipleAccounts", ({ params }) => ({
@@ -153,13 +153,13 @@ describe("createSolanaSource", () => {
     expect(accounts.map((account) => account && Buffer.from(account.data).toString())).to.deep.equal(
       addresses.map((address, i) => (i % 10 === 9 ? null : address)),
     );
-    const [asked] = network.requestsTo("a.test").flatMap(({ calls }) => calls);
-    expect(asked?.params[1]).to.deep.equal({ encoding: "base64", commitment: "finalized" });
+    const [call] = network.requestsTo("a.test").flatMap(({ calls }) => calls);
+    expect(call?.params[1]).to.deep.equal({ encoding: "base64", commitment: "finalized" });
     const tooMany = source.accounts([...addresses, fakeKey(1, 100)], "confirmed");
     expect(await catchError(tooMany)).to.be.instanceOf(RangeError);
   });
 
-  it("does not believe accounts that are too few or cut off", async () => {
+  it("rejects accounts that are too few or cut off", async () => {
     const context = { slot: 5 };
     for (const result of [
       { context, value: [] },
@@ -204,9 +204,9 @@ describe("createSolanaSource", () => {
     });
     expect(await none.clock.run(none.source.largestTokenAccounts(fakeKey(1, 1)))).to.equal(undefined);
     await none.clock.run(none.source.largestTokenAccounts(fakeKey(1, 2)));
-    // The one that does not offer it is not asked again; the other only did not know that mint.
-    const asked = (host: string) => none.network.requestsTo(host).length;
-    expect([asked("a.test"), asked("b.test")]).to.deep.equal([1, 2]);
+    // The one that does not offer it receives no second request; the other only did not know that mint.
+    const requestCount = (host: string) => none.network.requestsTo(host).length;
+    expect([requestCount("a.test"), requestCount("b.test")]).to.deep.equal([1, 2]);
     expect(network.requestsTo("a.test")).to.have.length(0);
   });
 

@@ -38,7 +38,7 @@ describe("checkCandles", () => {
     expect(countCandles({ after_time: 0, before_time: 604_800, interval: "1w" })).to.equal(1);
   });
 
-  it("takes 1000 candles and refuses 1001", () => {
+  it("accepts 1000 candles and rejects 1001", () => {
     const range = { after_time: 0, interval: "1m" } as const;
     expect(() => checkCandles({ ...range, before_time: 60_000 })).to.not.throw();
     expect(() => checkCandles({ ...range, before_time: 60_001 })).to.throw(

@@ -89,7 +89,7 @@ describe("rows of a Solana block", () => {
     ]);
   });
 
-  it("leave out the side of which nothing moved, which costs nothing", () => {
+  it("leave out the side of which nothing moved, and value it at zero", () => {
     const book = new PriceTracker();
     const oneSided: LiquidityChange = { ...addition, kind: "remove_liquidity", amountB: 0n };
     const rows = buildBlockRows([transaction(sale, oneSided)], { ...at, book });
@@ -116,7 +116,7 @@ describe("rows of a Solana block", () => {
     expect(rows.candleTrades).to.deep.equal([]);
   });
 
-  it("tell mints and burns to the raw unit", () => {
+  it("have mints and burns to the raw unit", () => {
     const burn = {
       kind: "burn",
       instructionIndex: 0,

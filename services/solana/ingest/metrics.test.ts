@@ -44,7 +44,7 @@ function block(
 }
 
 describe("metrics of the Solana ingest", () => {
-  async function tell(...blocks: DecodedBlock[]) {
+  async function measure(...blocks: DecodedBlock[]) {
     const registry = createIngestMetrics({ name: "solana-ingest" });
     const lines: { message: string; [field: string]: unknown }[] = [];
     const metrics = solanaMetrics(registry, (message, fields) => lines.push({ message, ...fields }));
@@ -58,8 +58,8 @@ describe("metrics of the Solana ingest", () => {
     return { lines, value, text };
   }
 
-  it("count blocks, skipped slots, transactions and forks, and tell how far behind the index is", async () => {
-    const { value, lines } = await tell(block(101), block(104, { parentSlot: 101 }));
+  it("count blocks, skipped slots, transactions and forks, and show how far behind the index is", async () => {
+    const { value, lines } = await measure(block(101), block(104, { parentSlot: 101 }));
     expect(value("solana_blocks_total")).to.equal(2);
     expect(value("solana_skipped_slots_total")).to.equal(2);
     expect(value("solana_transactions_total")).to.equal(80);
@@ -72,8 +72,8 @@ describe("metrics of the Solana ingest", () => {
   });
 
   it("count, and log with the signature, transactions that could not be decoded or whose event disagrees", async () => {
-    const { value, lines, text } = await tell(
-      block(101, { reasons: ["event tells 5, the pool moved 6"], broken: 1 }),
+    const { value, lines, text } = await measure(
+      block(101, { reasons: ["event has 5, the pool moved 6"], broken: 1 }),
     );
     expect(value("solana_decode_failures_total")).to.equal(1);
     expect(text).to.match(/^solana_disagreements_total\{program="orca-whirlpool",[^}]*\} 1$/m);
@@ -81,13 +81,13 @@ describe("metrics of the Solana ingest", () => {
       { message: "a transaction could not be decoded", slot: 101, signature: "b0", reason: "cut off" },
       {
         ...{ message: "a transaction's event disagrees with its transfers", slot: 101, signature: "s101" },
-        ...{ program: "orca-whirlpool", instructionIndex: 2, reason: "event tells 5, the pool moved 6" },
+        ...{ program: "orca-whirlpool", instructionIndex: 2, reason: "event has 5, the pool moved 6" },
       },
     ]);
   });
 
   it("log a flood of them as a few lines, and count them all", async () => {
-    const { value, lines } = await tell(block(101, { broken: 500 }));
+    const { value, lines } = await measure(block(101, { broken: 500 }));
     expect(value("solana_decode_failures_total")).to.equal(500);
     expect(lines).to.have.length(21);
     expect(lines.at(-1)).to.include({ count: 480 });

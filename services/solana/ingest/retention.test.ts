@@ -131,7 +131,7 @@ describe("Retention", () => {
     }
   }
 
-  it("says first what it will remove, then removes it from every list, and leaves the rest", async () => {
+  it("first returns what it will remove, then removes it from every list, and leaves the rest", async () => {
     const before = await counts();
     const retention = new Retention({
       store: counted,
@@ -196,13 +196,13 @@ describe("Retention", () => {
       await turn(retention);
       turns += 1;
     }
-    // A whole slot more than asked for, at most.
+    // A whole slot more than intended, at most.
     expect(Math.max(...sizes)).to.be.within(1_000, 2_000 + HOT);
     expect(turns).to.be.within(10, 60);
     expect(await store.count(tokenRows, { slot: { lt: SLOTS - 1 - 24 } })).to.equal(0);
   });
 
-  it("keeps rows for ever where that is asked for, but no traders of days ago", async () => {
+  it("keeps rows for ever if configured so, but no traders of days ago", async () => {
     const retention = new Retention({
       store,
       guard: () => [],

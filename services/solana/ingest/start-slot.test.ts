@@ -21,7 +21,7 @@ describe("openCheckpoint", () => {
   const open = (startSlot?: number) =>
     openCheckpoint(store, { source: cluster.source, reader: cluster.reader, startSlot });
 
-  it("stands before the first block at or after the slot asked for, and is kept", async () => {
+  it("returns a checkpoint before the first block at or after the requested slot, and stores it", async () => {
     cluster.produce({ blockTime: START, transactions: [] });
     const first = cluster.produce({ skipped: 6, blockTime: START + 9, transactions: [] });
     cluster.produce({ blockTime: START + 12, transactions: [] });
@@ -35,14 +35,14 @@ describe("openCheckpoint", () => {
     expect(await open(0)).to.deep.equal(checkpoint);
   });
 
-  it("begins where endpoints do, where they do not have the slot asked for any more", async () => {
+  it("begins where endpoints do, when they no longer have the requested slot", async () => {
     for (let i = 0; i < 30; i++) cluster.produce({ blockTime: START + i, transactions: [] });
     cluster.finalize(0);
     cluster.firstAvailable = 117;
     expect((await open(0)).fromSlot).to.equal(117);
   });
 
-  it("begins with the first block of the last hour where none is asked for, skipped slots or not", async () => {
+  it("begins with the first block of the last hour when no slot is requested, skipped slots or not", async () => {
     // Some 0.4 seconds a slot; a segment without blocks and one without times.
     for (let i = 0; i < 9_600; i++) {
       const time = START + Math.floor(i * 0.4);
@@ -56,12 +56,12 @@ describe("openCheckpoint", () => {
     const final = cluster.chain.filter(({ slot }) => slot <= cluster.finalSlot);
     const since = (final.at(-1)?.blockTime ?? 0) - 3_600;
     const expected = final.find(({ blockTime }) => (blockTime ?? 0) >= since);
-    cluster.asked.length = 0;
+    cluster.requested.length = 0;
     const { fromSlot, fromTime } = await open();
     expect(fromSlot).to.equal(expected?.slot);
     expect(fromTime).to.equal(expected?.blockTime);
-    // Blocks are large: few are looked at.
-    expect(cluster.asked.length).to.be.below(40);
+    // Blocks are large: few are read.
+    expect(cluster.requested.length).to.be.below(40);
   });
 
   it("waits for a final block, and for one with a time", async () => {

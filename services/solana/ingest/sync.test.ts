@@ -60,7 +60,7 @@ async function openSync(
       log: () => {},
       report: () => {},
       guard: () => [],
-      // Final heads are asked for at every step.
+      // Final heads are requested at every step.
       now: () => clock.next().value as number,
     },
     checkpoint,
@@ -156,7 +156,7 @@ describeLong("SolanaSync", () => {
     const sync = await openSync(cluster, store);
     await sync.step();
     expect([sync.checkpoint.slot, sync.isFollowing]).to.deep.equal([169, false]);
-    expect(cluster.asked.every(({ commitment }) => commitment === "finalized")).to.equal(true);
+    expect(cluster.requested.every(({ commitment }) => commitment === "finalized")).to.equal(true);
     expect(await store.count(journal, {})).to.equal(0);
     await look(sync);
     expect([sync.checkpoint.slot, sync.isFollowing]).to.deep.equal([200, true]);
@@ -168,7 +168,7 @@ describeLong("SolanaSync", () => {
     await store.close();
   });
 
-  it("gives a block without a time, or with an earlier one, that of the block before", async () => {
+  it("gives a block without a time, or with an earlier one, the time of the block before", async () => {
     const cluster = newCluster();
     const [held] = fc.sample(
       transactions.filter((each) => each.some(({ events }) => events.some(({ kind }) => kind === "trade"))),
@@ -192,7 +192,7 @@ describeLong("SolanaSync", () => {
     await store.close();
   });
 
-  it("stands still before another cluster, and where slots are gone, and deletes nothing", async () => {
+  it("stalls on another cluster, and where slots are gone, and deletes nothing", async () => {
     const cluster = newCluster();
     const store = await openTestStore();
     await look(await openSync(cluster, store));
@@ -204,7 +204,7 @@ describeLong("SolanaSync", () => {
     for (let i = 0; i < 21; i++) other.produce({ blockTime: START, transactions: [] });
     other.finalize(5);
     await standsStill(() => openSync(other, store), "contradicts the index");
-    // Neither has the first block any more: the last final one tells them apart.
+    // Neither has the first block any more: they differ in the last final one.
     cluster.firstAvailable = 110;
     other.firstAvailable = 110;
     await openSync(cluster, store);
@@ -215,7 +215,7 @@ describeLong("SolanaSync", () => {
     await store.close();
   });
 
-  it("does not go back before what is final, and goes on when the cluster is back", async () => {
+  it("does not roll back what is final, and continues when the cluster is back", async () => {
     const cluster = newCluster();
     for (let i = 0; i < 6; i++) cluster.produce({ blockTime: START, transactions: [] });
     cluster.finalize(3);
@@ -255,7 +255,7 @@ describeLong("SolanaSync", () => {
     await store.close();
   });
 
-  it("asks whether its checkpoint is still on the chain before it reads on", async () => {
+  it("checks that its checkpoint is still on the chain before it reads on", async () => {
     const cluster = newCluster();
     for (let i = 0; i < 6; i++) cluster.produce({ blockTime: START, transactions: [] });
     const store = await openTestStore();
@@ -263,16 +263,16 @@ describeLong("SolanaSync", () => {
     cluster.fork(4);
     for (let i = 0; i < 60; i++) cluster.produce({ blockTime: START, transactions: [] });
     cluster.finalize(2);
-    cluster.asked.length = 0;
+    cluster.requested.length = 0;
     const sync = await openSync(cluster, store);
     expect(sync.checkpoint.slot).to.equal(102);
-    expect(cluster.asked).to.deep.equal([]);
+    expect(cluster.requested).to.deep.equal([]);
     await look(sync);
     expect(await contents(store)).to.deep.equal(await freshContents(cluster));
     await store.close();
   });
 
-  it("finds a fork however long the cluster has not come to finality", async () => {
+  it("finds a fork however long the cluster has finalized nothing", async () => {
     const cluster = newCluster();
     const store = await openTestStore();
     const sync = await openSync(cluster, store);
@@ -285,7 +285,7 @@ describeLong("SolanaSync", () => {
     await store.close();
   });
 
-  it("writes no block that does not follow on the one before it, whatever a reader gives", async () => {
+  it("writes no block that does not follow the one before it, whatever a reader returns", async () => {
     const cluster = newCluster();
     for (let i = 0; i < 80; i++) cluster.produce({ blockTime: START + i, transactions: [] });
     cluster.finalize(0);

@@ -12,7 +12,7 @@ const SAFE: SecurityFacts = {
 };
 
 describe("securityScore", () => {
-  it("takes off what each weakness costs", () => {
+  it("subtracts what each weakness costs", () => {
     expect(securityScore(SAFE)).to.equal(100);
     const costs: [Partial<SecurityFacts>, number][] = [
       [{ hasMintAuthority: true }, 30],

@@ -34,17 +34,17 @@ describe("counts of a segment", () => {
     expect(countMatching(counts, {})).to.deep.equal({ certain: 4, uncertain: 0 });
   });
 
-  it("tell how many rows a filter takes, but for those close to the least value", () => {
+  it("give how many rows a filter matches, except for those close to the least value", () => {
     fc.assert(
-      fc.property(rows, filter, (found, asked) => {
-        const { group, txTypes, minValueUsd } = asked;
+      fc.property(rows, filter, (found, query) => {
+        const { group, txTypes, minValueUsd } = query;
         const taken = found.filter(
           (row) =>
             (group === undefined || row.group === group) &&
             (txTypes === undefined || txTypes.includes(row.txType)) &&
             (minValueUsd === undefined || (row.valueUsd !== null && row.valueUsd >= minValueUsd)),
         );
-        const { certain, uncertain } = countMatching(countByGroup(found), asked);
+        const { certain, uncertain } = countMatching(countByGroup(found), query);
         expect(taken.length).to.be.within(certain, certain + uncertain);
         if (minValueUsd === undefined) expect(uncertain).to.equal(0);
         else if (lowerBoundOfClass(classifyValue(minValueUsd)) === minValueUsd) expect(uncertain).to.equal(0);

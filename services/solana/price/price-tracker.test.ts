@@ -92,7 +92,7 @@ describe("PriceTracker", () => {
     expect(book.usd("MEME", time + 400)).to.equal(45);
   });
 
-  it("goes over to a deeper pool, and from one that stopped trading to the next", () => {
+  it("switches to a deeper pool, and from one that stopped trading to the next", () => {
     trade(book, "curve", { in: [SOL, 1], out: ["MEME", 1_000], holds: [90, 1e8] });
     expect(book.entry("MEME")?.pool).to.equal("curve");
     time += 30;
@@ -118,7 +118,7 @@ describe("PriceTracker", () => {
     expect(book.usd("MEME", time)).to.equal(null);
   });
 
-  it("never rests a price on itself, and goes on from stored entries as without a break", () => {
+  it("never derives a price from itself, and continues from stored entries as without a break", () => {
     const mints = [USDC, SOL, "A", "B", "C", "D", "E", "F"];
     const amount = fc.double({ min: 1e-3, max: 1e6, noNaN: true });
     const anyTrade = fc

@@ -36,7 +36,7 @@ describe("solana: scenes of examples", () => {
       log: createLog({ name: "solana", level: "silent" }),
     });
 
-  it("make an example of every endpoint that answers with rows", async () => {
+  it("make an example of every endpoint that returns rows", async () => {
     const found = await finderOf(store).find();
     expect(Object.keys(found)).to.have.members(endpoints.map(({ path }) => path));
     for (const endpoint of endpoints) {
@@ -57,7 +57,7 @@ describe("solana: scenes of examples", () => {
     }
   });
 
-  it("search by a symbol only where it is a plain word: names of tokens are anybody's words", async () => {
+  it("search by a symbol only where it is a plain word: anyone can name a token anything", async () => {
     const find = async () => (await findExampleScenes({ store })(tokens as never))[0];
     const known = await store.get(tokenDocuments, { mint: WRAPPED_SOL });
     if (known === undefined) throw new Error("the sample has no wrapped SOL");
@@ -73,7 +73,7 @@ describe("solana: scenes of examples", () => {
     await store.write([put(tokenDocuments, [known])]);
   });
 
-  it("are none before the first block", async () => {
+  it("do not exist before the first block", async () => {
     const empty = await openSqliteStore({ path: ":memory:" });
     await empty.declare(COLLECTIONS);
     expect(await finderOf(empty).find()).to.deep.equal({});

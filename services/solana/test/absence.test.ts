@@ -79,7 +79,7 @@ describeOnEngines(
     }
 
     for (const kind of ["another genesis", "the same genesis and other blocks"] as const) {
-      it(`waits in words, deletes and mixes nothing while all endpoints have ${kind}`, async () => {
+      it(`stalls with one log line, deletes and mixes nothing while all endpoints have ${kind}`, async () => {
         const store = await begin();
         solana.produce(120);
         const other = await createTestSolana({ seed: kind === "another genesis" ? 4 : 3, transactions: 2 });

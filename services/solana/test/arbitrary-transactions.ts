@@ -53,7 +53,7 @@ const balance: fc.Arbitrary<BalanceChange> = fc.record({
   after: fc.oneof(fc.constant(0n), amount),
 });
 
-/** What the transactions of a block may tell, of few tokens, pools and wallets, so that they meet. */
+/** What the transactions of a block may contain, of few tokens, pools and wallets, so that they meet. */
 export const transactions: fc.Arbitrary<DecodedTransaction[]> = fc
   .array(
     fc.record({

@@ -12,7 +12,7 @@ export interface EndpointResult {
   readonly version: DataVersion | undefined;
 }
 
-/** What a handler answers to a query, which is parsed, and rendered, as the service does. */
+/** What a handler returns for a query, parsed and rendered as the service does. */
 export async function queryEndpoint(
   handlers: HandlerTable,
   request: { endpoint: Endpoint; query: Query },

@@ -1,11 +1,11 @@
 import type { Store } from "../../shared/storage/port.ts";
 
-/** The process was killed, as far as the store can tell. */
+/** The process was killed, as the store sees it. */
 export class Killed extends Error {
   override readonly name = "Killed";
 }
 
-/** A store whose writes are not whole, as MongoDB's: each step stands alone, and a kill comes between any two. */
+/** A store whose writes are not whole, as MongoDB's: each step is written alone, and a kill comes between any two. */
 export function createStepwiseStore(inner: Store): Store & { killAfter(steps: number): void } {
   let left = Number.POSITIVE_INFINITY;
   return new Proxy(inner, {

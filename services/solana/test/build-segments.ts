@@ -36,7 +36,7 @@ export async function buildSegments(store: Store, options: { rows: number; upTo:
   }
 }
 
-/** Runs of whole slots; what is left over at the end is none. */
+/** Runs of whole slots; the rest at the end forms no run. */
 function cutSegments(rows: readonly ListRow[], size: number): ListRow[][] {
   const cut: ListRow[][] = [];
   let held: ListRow[] = [];

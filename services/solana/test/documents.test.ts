@@ -31,7 +31,7 @@ function supplyOf(
   return supply;
 }
 
-/** Whether any transaction has told of a token. */
+/** Whether any transaction has named a token. */
 function isMet(blocks: readonly TimedBlock[], mint: string): boolean {
   return JSON.stringify(blocks, (_, value) => (typeof value === "bigint" ? `${value}` : value)).includes(
     mint,
@@ -149,7 +149,7 @@ function securityOf(at: { world: World; index: TestIndex; reference: Reference; 
 function propertiesOf(token: TokenDescription | undefined, top10: number | null) {
   const { mintAuthority = null, freezeAuthority = null } = token ?? {};
   const { transferFeeBps = null, nonTransferable = null, mutableMetadata = null } = token ?? {};
-  const told = { mintAuthority, freezeAuthority, transferFeeBps, nonTransferable, mutableMetadata };
+  const properties = { mintAuthority, freezeAuthority, transferFeeBps, nonTransferable, mutableMetadata };
   const needed = [top10, transferFeeBps, nonTransferable, mutableMetadata];
   const off = [
     ...[mintAuthority === null ? 0 : 30, freezeAuthority === null ? 0 : 20],
@@ -157,7 +157,7 @@ function propertiesOf(token: TokenDescription | undefined, top10: number | null)
     Math.min(top10 ?? 0, 100) / 5,
   ];
   const score = off.reduce((left, each) => left - each, 100);
-  return { ...told, securityScore: needed.includes(null) ? null : score };
+  return { ...properties, securityScore: needed.includes(null) ? null : score };
 }
 
 function atMost(values: readonly number[], bound: number): number {

@@ -3,7 +3,7 @@ import { fakeKey } from "../chain/testkit/fake-chain.ts";
 import type { DecodedTransaction } from "../decode/model.ts";
 import type { BlockReader, DecodedBlock } from "../ingest/read/decoded-block.ts";
 
-/** A cluster that says what its blocks tell, and changes its mind about those that are not final. */
+/** A cluster that returns its blocks, and may replace those that are not final. */
 export class FakeCluster {
   /** The chain as it is now, ascending. */
   readonly chain: DecodedBlock[] = [];
@@ -63,12 +63,12 @@ export class FakeCluster {
     for (let left = depth; left > 0 && this.headSlot > this.#finalSlot; left--) this.chain.pop();
   }
 
-  /** Questions asked so far. */
-  readonly asked: { fromSlot: number; toSlot: number; commitment: string }[] = [];
+  /** Ranges requested so far. */
+  readonly requested: { fromSlot: number; toSlot: number; commitment: string }[] = [];
 
   readonly reader: BlockReader = {
     blocks: async (range) => {
-      this.asked.push(range);
+      this.requested.push(range);
       const { fromSlot, toSlot, commitment } = range;
       const end = commitment === "finalized" ? Math.min(toSlot, this.#finalSlot) : toSlot;
       return this.chain.filter(({ slot }) => slot >= fromSlot && slot <= end);

@@ -72,14 +72,14 @@ function takingTurns(store: Store, world: { scheduler: fc.Scheduler; writes: "wh
   });
 }
 
-/** Reads while the ingest takes blocks back, drops old rows and puts other blocks in; all that it wrote is known by its head. */
+/** Reads while the ingest rolls blocks back, drops old rows and stores other blocks; all that it wrote is known by its head. */
 async function readAmidst(
   world: World,
   at: {
     scheduler: fc.Scheduler;
     writes: "whole" | "in steps";
     read: (store: Store) => Promise<EndpointResult>;
-    check: (asked: EndpointResult, reference: Reference) => void;
+    check: (result: EndpointResult, reference: Reference) => void;
   },
 ): Promise<void> {
   const store = await openTestStore();
@@ -90,7 +90,7 @@ async function readAmidst(
       const { blockhash, rowsFromSlot, fromSlot } = index.checkpoint;
       const reference = new Reference(index.blocks, { rowsFromSlot });
       states.set(`${blockhash} ${rowsFromSlot}`, reference);
-      // What derives from documents tells how far the index reaches back, and does not change as old rows go.
+      // What derives from documents shows how far the index reaches back, and does not change as old rows go.
       const derived = `${blockhash} ${fromSlot}`;
       if (!states.has(derived)) states.set(derived, reference);
     };
@@ -101,11 +101,11 @@ async function readAmidst(
     index.store = takingTurns(store, at);
     const reading = at.read(takingTurns(store, at));
     const writing = changeIndex(index, { world, note });
-    const [asked] = await at.scheduler.waitFor(Promise.all([reading, writing]));
-    const head = `${asked.version?.blockHash} ${asked.version?.fromBlock}`;
+    const [result] = await at.scheduler.waitFor(Promise.all([reading, writing]));
+    const head = `${result.version?.blockHash} ${result.version?.fromBlock}`;
     const reference = states.get(head);
     expect(reference, `a head that was: ${head}`).not.to.equal(undefined);
-    at.check(asked, reference as Reference);
+    at.check(result, reference as Reference);
   } finally {
     await store.close();
   }

@@ -48,11 +48,11 @@ describeWithChain("Solana ingest of generated blocks", () => {
     await solana?.stop();
   });
 
-  /** Rows as they are stored, but for the fields that are not told. */
-  async function stored(collection: Collection, untold: readonly string[]) {
+  /** Rows as they are stored, without the fields that the generator does not know. */
+  async function stored(collection: Collection, omitted: readonly string[]) {
     const rows = await ingest.store.find(collection, {});
     return rows.map((row) =>
-      Object.fromEntries(Object.entries(row).filter(([name]) => !untold.includes(name))),
+      Object.fromEntries(Object.entries(row).filter(([name]) => !omitted.includes(name))),
     );
   }
 
@@ -81,7 +81,7 @@ describeWithChain("Solana ingest of generated blocks", () => {
       expect(holderCount).to.equal(found.filter((row) => row.mint === mint).length);
   });
 
-  it("knows what mints say, with the mints and burns since they were read", async () => {
+  it("knows what mints contain, with the mints and burns since they were read", async () => {
     const { ledger } = solana.chain.generator;
     const all = await ingest.store.find(tokens, {});
     const read = all.filter(({ readSlot }) => readSlot !== null);

@@ -10,7 +10,7 @@ import { anchorSource, openCheckpoint } from "../ingest/start-slot.ts";
 import { SolanaSync, type SyncHooks } from "../ingest/sync.ts";
 import { type CheckpointRow, COLLECTIONS } from "../store/collections.ts";
 
-/** Faults are found out, and given up, within moments. */
+/** Faults are detected, and retries end, within moments. */
 export const QUICK: Partial<SolanaSourceConfig> = {
   options: { backoffMs: 5, behindTotalMs: 3_000, totalMs: 5_000, openMs: 20, maxOpenMs: 50 },
 };
@@ -19,7 +19,7 @@ export const QUICK: Partial<SolanaSourceConfig> = {
 export interface TestIngest {
   readonly store: Store;
   readonly source: SolanaSource;
-  /** Goes on until the store stands on the cluster's head. */
+  /** Indexes until the store has reached the cluster's head. */
   catchUp(): Promise<void>;
   /** One step, back where the cluster has dropped blocks. */
   step(): Promise<boolean>;
@@ -63,7 +63,7 @@ export async function startTestIngest(
       log: () => {},
       report: () => {},
       guard: () => [],
-      // The final head is asked for at every step.
+      // The final head is requested at every step.
       now: () => {
         ms += 10_000;
         return ms;

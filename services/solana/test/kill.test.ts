@@ -19,9 +19,9 @@ import { contents } from "./store.ts";
 
 const entry = new URL("../ingest/main.ts", import.meta.url);
 
-/** Fewer where a user runs the tests; the full check asks for all fifty. */
+/** Fewer where a user runs the tests; the full check runs all fifty. */
 const KILLS = Math.ceil(Number(process.env.TEST_KILLS ?? 6));
-/** Slots that lie behind the head when the first process starts: it is killed in its backfill, too. */
+/** Slots behind the head when the first process starts: it is killed in its backfill, too. */
 const BEHIND = 160;
 
 describeRounds(KILLS, "Solana ingest: SIGKILL", () => {
@@ -81,7 +81,7 @@ async function indexAfresh(solana: TestSolana): Promise<Record<string, unknown[]
   return found;
 }
 
-/** Waits until so many slots have come, or the head has; answers where the store stands. */
+/** Waits until so many slots have come, or the head has; returns the store's slot. */
 async function progress(solana: TestSolana, options: { store: Store; slots: number }): Promise<number> {
   const start = (await slotOf(options.store)) ?? 0;
   const head = solana.chain.head("confirmed");

@@ -69,7 +69,7 @@ function windowOf(ends: Ends, headTime: number) {
   };
 }
 
-/** Round, where classes of value begin, or close to what a row of the token is worth: then its class cannot tell. */
+/** Round, where classes of value begin, or close to what a row of the token is worth: then its class cannot decide. */
 const minValue = fc.oneof(
   fc.constantFrom(0, 1, 5, 100, 1_000),
   fc.integer({ min: 1, max: 220 }).map(lowerBoundOfClass),
@@ -167,7 +167,7 @@ function referenceOf(index: TestIndex): Reference {
   return new Reference(index.blocks, { rowsFromSlot: index.checkpoint.rowsFromSlot });
 }
 
-/** Many questions to each chain, each of some time. */
+/** Many queries of each chain, each of some time range. */
 function questions<T>(query: fc.Arbitrary<T>): fc.Arbitrary<[T, Ends][]> {
   return fc.array(fc.tuple(query, ends), { minLength: 10, maxLength: 25 });
 }
@@ -182,13 +182,13 @@ describeWithChain("lists of transactions over random chains", () => {
           for (const [question, when] of questioned) {
             const { limit, at, min_value_usd: least, ...filters } = question;
             const ofToken = reference.tokenRows.filter((row) => row.mint === question.token_address);
-            const asked = {
+            const unpaged = {
               ...filters,
               ...windowOf(when, reference.headTime),
               ...(least !== undefined && { min_value_usd: minValueOf(least, ofToken) }),
             };
-            const page = pageOf({ limit, at }, (one) => reference.tokenTransactions({ ...asked, ...one }));
-            const query = { ...asked, ...page };
+            const page = pageOf({ limit, at }, (one) => reference.tokenTransactions({ ...unpaged, ...one }));
+            const query = { ...unpaged, ...page };
             const { rows, version } = await queryEndpoint(handlers, { endpoint: tokenTransactions, query });
             expect(rows, JSON.stringify(query)).to.deep.equal(reference.tokenTransactions(query));
             expect(version).to.deep.equal({
@@ -211,9 +211,9 @@ describeWithChain("lists of transactions over random chains", () => {
         await inWorld(generated, async ({ handlers, reference }) => {
           for (const [question, when] of questioned) {
             const { limit, at, ...filters } = question;
-            const asked = { ...filters, ...boundsOf(when, reference.headTime) };
-            const page = pageOf({ limit, at }, (one) => reference.buysAndSells({ ...asked, ...one }));
-            const query = { ...asked, ...page };
+            const unpaged = { ...filters, ...boundsOf(when, reference.headTime) };
+            const page = pageOf({ limit, at }, (one) => reference.buysAndSells({ ...unpaged, ...one }));
+            const query = { ...unpaged, ...page };
             const { rows } = await queryEndpoint(handlers, { endpoint: tokenTransactionsTimeBounded, query });
             expect(rows, JSON.stringify(query)).to.deep.equal(reference.buysAndSells(query));
           }
@@ -232,12 +232,12 @@ describeWithChain("lists of transactions over random chains", () => {
             const isLately = when.kind === "none";
             const endpoint = isLately ? poolTransactions : poolTransactionsTimeBounded;
             const { limit, at, ...filters } = question;
-            const asked = {
+            const unpaged = {
               ...filters,
               ...(isLately ? { days: when.days } : boundsOf(when, reference.headTime)),
             };
-            const page = pageOf({ limit, at }, (one) => reference.poolTransactions({ ...asked, ...one }));
-            const query = { ...asked, ...page };
+            const page = pageOf({ limit, at }, (one) => reference.poolTransactions({ ...unpaged, ...one }));
+            const query = { ...unpaged, ...page };
             const { rows } = await queryEndpoint(handlers, { endpoint, query });
             expect(rows, JSON.stringify(query)).to.deep.equal(reference.poolTransactions(query));
           }
@@ -253,9 +253,11 @@ describeWithChain("lists of transactions over random chains", () => {
       fc.asyncProperty(world, questions(token), async (generated, questioned) => {
         await inWorld(generated, async ({ handlers, reference }) => {
           for (const [{ order: terms, limit, at, ...filters }, when] of questioned) {
-            const asked = { ...filters, ...boundsOf(when, reference.headTime) };
-            const page = pageOf({ limit, at }, (one) => reference.mintsAndBurns({ ...asked, ...one }, terms));
-            const query = { ...asked, ...page };
+            const unpaged = { ...filters, ...boundsOf(when, reference.headTime) };
+            const page = pageOf({ limit, at }, (one) =>
+              reference.mintsAndBurns({ ...unpaged, ...one }, terms),
+            );
+            const query = { ...unpaged, ...page };
             const order_asc = terms.map((term) => (term.startsWith("-") ? "" : term)).join(",");
             const order_desc = terms.map((term) => (term.startsWith("-") ? term.slice(1) : "")).join(",");
             const sent = { ...query, ...(terms.length > 0 && { order_asc, order_desc }) };

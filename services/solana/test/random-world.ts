@@ -38,7 +38,7 @@ export const description: fc.Arbitrary<TokenDescription> = fc.record({
 export interface World {
   readonly blocks: TimedBlock[];
   readonly size: number;
-  /** What the accounts of MEME's mint say, if they are ever read. */
+  /** What the accounts of MEME's mint contain, if they are ever read. */
   readonly described: TokenDescription | null;
   /** Whether the index begins with the chain. */
   readonly isWhole: boolean;

@@ -28,7 +28,7 @@ export interface PageQuery extends WindowQuery {
   readonly offset: number;
 }
 
-/** What answers must be, worked out plainly from every block: no store, no counts, no pages. */
+/** What responses must be, computed plainly from every block: no store, no counts, no pages. */
 export class Reference {
   readonly tokenRows: TokenTransactionRow[] = [];
   readonly poolRows: PoolTransactionRow[] = [];

@@ -19,7 +19,7 @@ type Random = ReturnType<typeof createRandom>;
 
 const SEGMENT_ROWS = 60;
 
-/** Reads a range in parts, in any order, some of them twice, with answers that come when they like. */
+/** Reads a range in parts, in any order, some of them twice, with responses at any time. */
 function readOutOfOrder(source: SolanaSource, random: Random): BlockReader {
   const reader = createLocalReader(source);
   const readLate = async (range: SlotRange): Promise<DecodedBlock[]> => {
@@ -34,16 +34,16 @@ function readOutOfOrder(source: SolanaSource, random: Random): BlockReader {
         parts.push({ fromSlot: from, toSlot: to, commitment });
         from = to + 1;
       }
-      const asked = [...parts, ...parts.filter(() => random.below(4) === 0)];
-      asked.sort(() => random.below(3) - 1);
-      const found = await Promise.all(asked.map(readLate));
+      const requests = [...parts, ...parts.filter(() => random.below(4) === 0)];
+      requests.sort(() => random.below(3) - 1);
+      const found = await Promise.all(requests.map(readLate));
       const bySlot = new Map(found.flat().map((block) => [block.slot, block]));
       return [...bySlot.values()].sort((a, b) => a.slot - b.slot);
     },
   };
 }
 
-/** Nodes that have lost some blocks, and answer with another one now and then. */
+/** Nodes that have lost some blocks, and return another one now and then. */
 function spoil(servers: readonly RpcServer[], options: { chain: TestSolana["chain"]; random: Random }): void {
   const { chain, random } = options;
   const head = chain.head("confirmed");
@@ -92,7 +92,7 @@ async function liveThrough(
     try {
       for (let steps = random.below(4); steps > 0; steps--) await ingest.step();
     } catch (error) {
-      // What no node gives is asked for again later.
+      // What no node returns is requested again later.
       if (!(error instanceof SolanaUpstreamError)) throw error;
     }
     if (random.below(3) > 0) mend(solana.servers);
@@ -159,7 +159,7 @@ describeWithChain("Solana ingest: replays", () => {
     });
   }
 
-  it("stays before a block that every node hides, and goes on once one has it", async () => {
+  it("waits before a block that every node hides, and continues once one has it", async () => {
     const solana = await createTestSolana({ seed: 3, endpoints: 2, transactions: 3, skipped: 0 });
     const store = await openSqliteStore({ path: ":memory:" });
     try {

@@ -10,7 +10,7 @@ import { QUICK } from "./harness.ts";
 /** An ingest in this process that runs by itself. */
 export interface RunningIngest {
   readonly lines: readonly string[];
-  /** Resolves when the store stands on a slot. */
+  /** Resolves when the store has reached a slot. */
   at(slot: number): Promise<void>;
   /** Resolves when a line with these words was logged. */
   said(words: string): Promise<void>;

@@ -76,7 +76,7 @@ describeWithChain("solana over a filled store", () => {
 
     for (const endpoint of endpoints) {
       const name = endpoint.path.replace("/api/v1/solana/", "");
-      it(`${name} answers rows, and which slot they stand on`, async () => {
+      it(`${name} returns rows, and the slot that they were made from`, async () => {
         const response = await fetch(`${service.httpUrl}${endpoint.path}?${queries[name]}`);
         expect(response.status).to.equal(200);
         const body = await bodyOf(response);

@@ -51,7 +51,7 @@ export class TestIndex {
     return index;
   }
 
-  /** Puts blocks in as one batch. */
+  /** Stores blocks as one batch. */
   async apply(added: readonly TimedBlock[], options: { finalLag?: number } = {}): Promise<void> {
     const last = added.at(-1);
     if (last === undefined) return;
@@ -74,7 +74,7 @@ export class TestIndex {
     this.#keeper = new SegmentBuilder({ store: this.store, guard, segmentRows });
   }
 
-  /** Takes back what came after a slot, which must not be final. */
+  /** Rolls back what came after a slot, which must not be final. */
   async fork(after: number): Promise<void> {
     const checkpoint = await rollBack(this.store, { checkpoint: this.checkpoint, after, guard });
     this.checkpoint = checkpoint;

@@ -70,7 +70,7 @@ export function fakeChain(blocks: readonly SolanaBlock[], more: Partial<FakeChai
   return { blocks, genesis: fakeKey(9, 9), firstAvailable: blocks[0]?.slot ?? 0, lag: 0, ...more };
 }
 
-/** An honest node's answer to one call. */
+/** An honest node's response to one call. */
 export function answerHonestly(chain: FakeChain, { method, params }: RpcCall): unknown {
   const commitment = (params.at(-1) as { commitment?: string } | undefined)?.commitment;
   const last = chain.blocks.at(-1)?.slot ?? 0;
@@ -108,7 +108,7 @@ export function honest(chain: FakeChain | (() => FakeChain)): Handler {
   };
 }
 
-/** A node without the blocks of some slots, whatever it is asked; what it says of others is true. */
+/** A node without the blocks of some slots, in every response; what it returns of others is true. */
 export function withholding(chain: FakeChain, hidden: readonly number[]): Handler {
   return honest({ ...chain, blocks: chain.blocks.filter(({ slot }) => !hidden.includes(slot)) });
 }

@@ -58,7 +58,7 @@ describe("layouts of the exchanges' programs", () => {
     });
   }
 
-  it("an instruction of facts is in a layout or has its reason not to be", function () {
+  it("every instruction of facts is in a layout or has a reason not to be", function () {
     needFacts(this);
     const known = programs.flatMap(({ layout }) =>
       layout.instructions.map(({ name }) => `${layout.name} ${name}`),
@@ -81,7 +81,7 @@ describe("layouts of the exchanges' programs", () => {
     }
   });
 
-  it("two layouts with the same discriminator and account count are refused", () => {
+  it("two layouts with the same discriminator and account count are rejected", () => {
     const swap = {
       name: "a",
       discriminator: "0102030405060708",
@@ -117,7 +117,7 @@ interface Fixture {
   readonly accounts: readonly { readonly label?: string }[];
 }
 
-/** Real instructions whose accounts are labelled by whoever recorded them. */
+/** Real instructions whose accounts were labelled when they were recorded. */
 describe("recorded instructions of Raydium CLMM, Orca and Meteora DLMM", () => {
   const fixtures = hasRecorded()
     ? readFixtures<Fixture>("carbon-instruction-fixtures", (name) => name.endsWith("_ix.json"))

@@ -33,7 +33,7 @@ interface EventFields {
   readonly isBuy: boolean;
   readonly tokens: bigint;
   readonly lamports: bigint;
-  /** Of versions that tell it. */
+  /** Of versions that have it. */
   readonly quote?: bigint;
   readonly shareholders?: number;
 }

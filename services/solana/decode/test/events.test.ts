@@ -121,7 +121,7 @@ function make(program: ProgramLayout, layout: InstructionLayout, eventData: read
     const event = [...Buffer.from(layout.event?.discriminator ?? "", "hex"), ...eventData];
     if (program.events === "cpi") made.event(program.address, event);
     else made.log(event, program.events === "log" ? "Program data: " : "Program log: ray_log: ");
-    // What others say in its place is not its event.
+    // What other programs log in its place is not its event.
     made.call("other", { accounts: [], data: [] }, () => made.log(event));
   });
   return decodeMade(made.build());

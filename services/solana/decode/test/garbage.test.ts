@@ -78,7 +78,7 @@ describe("garbage", () => {
     });
   }
 
-  it("says that it is broken", () => {
+  it("throws BrokenTransactionError", () => {
     expect(() => decodeTransaction(spoil(["meta"], null))).to.throw(BrokenTransactionError);
   });
 

@@ -8,7 +8,7 @@ import { decodeBlock } from "../decode.ts";
 const SLOT = 300_000_000;
 const TIME = 1_763_000_000;
 
-/** What the makers of the blocks say is to be found in them: they share nothing with the decoder but the facts. */
+/** What the block generator expects: it shares nothing with the decoder but the facts. */
 describeWithChain("decodeBlock on generated blocks", () => {
   for (const seed of [1, 2, 3]) {
     it(`finds what is there and nothing else (seed ${seed})`, () => {
@@ -22,8 +22,8 @@ describeWithChain("decodeBlock on generated blocks", () => {
           slot: made.slot,
         } as unknown as SolanaBlock);
         expect(broken).to.deep.equal([]);
-        const told = made.expected.filter(({ events, balances }) => events.length + balances.length > 0);
-        expect(transactions).to.deep.equal(told.map((each) => ({ ...each, disagreements: [] })));
+        const expected = made.expected.filter(({ events, balances }) => events.length + balances.length > 0);
+        expect(transactions).to.deep.equal(expected.map((each) => ({ ...each, disagreements: [] })));
         found += transactions.length;
       }
       expect(found).to.be.greaterThan(1_000);

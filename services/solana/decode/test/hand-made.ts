@@ -104,7 +104,7 @@ export class HandMade {
     return this.call(TOKEN_PROGRAM, { accounts: [from, to, "authority"], data: [...u8(3), ...u64(amount)] });
   }
 
-  /** Token-2022's, of which a fee may be withheld that the instruction does not tell, or does. */
+  /** Token-2022's; a fee may be withheld, whether the instruction names it or not. */
   transferChecked(
     from: string,
     to: string,

@@ -106,7 +106,7 @@ function encodeParsed(
 ): { accounts: readonly string[]; data: string } {
   if (typeof parsed === "string") return { accounts: [], data: encodeBase58(Buffer.from(parsed)) };
   const encoding = ENCODINGS[`${program} ${parsed.type}`];
-  if (encoding === undefined) throw new Error(`Nobody said yet how to encode ${program} ${parsed.type}.`);
+  if (encoding === undefined) throw new Error(`No encoding of ${program} ${parsed.type} is known.`);
   const [accounts, data] = encoding(parsed.info);
   return { accounts, data: encodeBase58(Uint8Array.from(data.flat())) };
 }

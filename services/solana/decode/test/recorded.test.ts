@@ -49,7 +49,7 @@ describe("recorded transactions", () => {
     });
   }
 
-  it("failed transactions and values that are none give no rows; only the latter are counted", function () {
+  it("failed transactions and values that are no transactions give no rows; only the latter are counted", function () {
     needRecorded(this);
     const { transactions, broken } = decodeBlock({
       ...EMPTY_BLOCK,

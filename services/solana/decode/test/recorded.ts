@@ -14,12 +14,12 @@ export interface Recorded {
   readonly transaction: SolanaTransaction;
 }
 
-/** True where the recorded transactions lie beside the repository. */
+/** True if the recorded transactions are beside the repository. */
 export function hasRecorded(): boolean {
   return existsSync(RECORDED);
 }
 
-/** Skips the suite, saying why, where there are none. */
+/** Skips the suite, with the reason, if they are missing. */
 export function needRecorded(running: Context): void {
   if (hasRecorded()) return;
   console.log("      pending: the recorded transactions are not beside the repository");
@@ -52,7 +52,7 @@ function readJson(path: string): unknown {
   return JSON.parse(readFileSync(new URL(path, RECORDED), "utf8"));
 }
 
-/** A list of one, an answer of getTransaction, or the transaction itself; parsed, as base64 or in the shape wanted. */
+/** A list of one, a response of getTransaction, or the transaction itself; parsed, as base64 or in the shape wanted. */
 function toTransaction(recorded: unknown): SolanaTransaction {
   if (Array.isArray(recorded)) return toTransaction(recorded[0]);
   if (typeof recorded !== "object" || recorded === null) return recorded as unknown as SolanaTransaction;

@@ -34,7 +34,7 @@ function swap(made: HandMade, transfer: () => void): void {
 }
 
 describe("hand-made transactions: transfer fees of Token-2022", () => {
-  it("what the pool received is less the fee, whether the transfer has it or not", () => {
+  it("what the pool received is less the fee, whether the transfer names it or not", () => {
     for (const isTold of [true, false]) {
       const made = start();
       swap(made, () =>
@@ -46,7 +46,7 @@ describe("hand-made transactions: transfer fees of Token-2022", () => {
     }
   });
 
-  it("what left the pool is with the fee", () => {
+  it("what left the pool includes the fee", () => {
     const made = start();
     made.call(CPMM, { accounts: ACCOUNTS, data: SWAP }, () => {
       made.transfer("user B", "vault B", 7n);
@@ -212,7 +212,7 @@ describe("hand-made transactions: balances", () => {
 
   const row = { tokenAccount: addressOf("account"), decimals: 2, isToken2022: true };
 
-  it("tell what is another than before", () => {
+  it("contain what has changed", () => {
     expect(changes([balance("M", "5", "w")], [balance("M", "7", "w")])).to.deep.equal([
       { ...row, mint: "M", owner: "w", before: 5n, after: 7n },
     ]);
@@ -220,7 +220,7 @@ describe("hand-made transactions: balances", () => {
     expect(changes(null, null)).to.deep.equal([]);
   });
 
-  it("tell of accounts opened and closed, but not of empty ones", () => {
+  it("contain accounts opened and closed, but not empty ones", () => {
     expect(changes([], [balance("M", "18446744073709551615")])).to.deep.equal([
       { ...row, mint: "M", owner: null, before: 0n, after: 2n ** 64n - 1n },
     ]);
@@ -231,7 +231,7 @@ describe("hand-made transactions: balances", () => {
     expect(changes([balance("M", "0")], [])).to.deep.equal([]);
   });
 
-  it("tell of an account handed to another wallet, and of an account opened again for another mint", () => {
+  it("contain an account handed to another wallet, and an account opened again for another mint", () => {
     expect(changes([balance("M", "5", "v")], [balance("M", "5", "w")])).to.deep.equal([
       { ...row, mint: "M", owner: "v", before: 5n, after: 0n },
       { ...row, mint: "M", owner: "w", before: 0n, after: 5n },

@@ -54,7 +54,7 @@ describe("hand-made transactions: trades", () => {
     expect(cpmm({ err: { InstructionError: [0, { Custom: 6005 }] } }).decoded.events).to.deep.equal([]);
   });
 
-  it("accounts out of lookup tables are the same accounts", () => {
+  it("accounts from lookup tables are the same accounts", () => {
     for (let staticKeys = 1; staticKeys < 12; staticKeys++) {
       expect(cpmm({ staticKeys }).decoded).to.deep.equal(cpmm().decoded);
     }
@@ -193,7 +193,7 @@ describe("hand-made transactions: trades", () => {
     }
   });
 
-  it("Raydium CLMM's router: pools out of the trailing accounts, tick arrays between them", () => {
+  it("Raydium CLMM's router: pools from the trailing accounts, tick arrays between them", () => {
     const hop = (
       pool: string,
       [out, vaultIn, vaultOut]: readonly [string, string, string],
@@ -224,7 +224,7 @@ describe("hand-made transactions: trades", () => {
     }
   });
 
-  it("PumpSwap's multi-hop: a leg each group of accounts, paid from vault to vault; a hop in lamports is reported", () => {
+  it("PumpSwap's multi-hop: a leg for each group of accounts, paid from vault to vault; a hop in lamports is reported", () => {
     const hop = (pool: string, [base, quote]: readonly [string, string]) => [
       "mint",
       "mint",

@@ -60,7 +60,7 @@ describe("flatten", () => {
     );
   });
 
-  it("without depths lists the same, and gives a top-level instruction all its calls", () => {
+  it("without depths lists the same, and attributes all calls to their top-level instruction", () => {
     fc.assert(
       fc.property(calls, (calls) => {
         const flat = flatten(make(calls, true));
@@ -76,7 +76,7 @@ describe("flatten", () => {
     );
   });
 
-  it("without depths gives a call what follows it, up to the next that stands for itself", () => {
+  it("without depths attributes to a call what follows it, up to the next independent call", () => {
     const flat = flatten(make([{ inside: [leaf(2), leaf(0), leaf(1)] }, leaf(1)], true));
     const isOther = (at: number) => at === 4;
     expect(findScopeEnd(flat, 0, isOther)).to.equal(7);

@@ -50,14 +50,14 @@ describe("readLogs", () => {
     expect(read(lines)).to.deep.equal(read(linesOf(made())));
   });
 
-  it("passes over instructions that log nothing: precompiles", () => {
+  it("skips instructions that log nothing: precompiles", () => {
     const handMade = new HandMade()
       .call("precompile", { accounts: [], data: [] })
       .call("c", { accounts: [], data: [] }, (c) => c.log([3]));
     expect(read(linesOf(handMade).slice(2), handMade)).to.deep.equal([[1, "log", "Aw=="]]);
   });
 
-  it("takes what is left of a log that was cut", () => {
+  it("reads what is left of a log that was cut off", () => {
     const lines = linesOf(made());
     expect(read([...lines.slice(0, 4), "Log truncated"])).to.deep.equal([[1, "log", "AQ=="]]);
     expect(read(["Program nobody invoke [1]", ...lines])).to.deep.equal([]);

@@ -16,8 +16,8 @@ const RANGE: SlotRange = { fromSlot: FIRST, toSlot: FIRST + 19, commitment: "con
 describeWithChain("readInThread", () => {
   let solana: TestSolana;
   let reader: ThreadedReader | undefined;
-  /** Questions that were asked in this thread. */
-  let askedHere: SlotRange[];
+  /** Ranges that were read in this thread. */
+  let readHere: SlotRange[];
 
   afterEach(async () => {
     await reader?.close();
@@ -30,13 +30,13 @@ describeWithChain("readInThread", () => {
     solana = await createTestSolana({ skipped: 0.1 });
     solana.produce(30);
     const source = solana.source(QUICK);
-    askedHere = [];
+    readHere = [];
     const events: SourceEvent[] = [];
     const lines: string[] = [];
     const local: Pick<SolanaSource, "blocks" | "getAnchor"> = {
       getAnchor: () => source.getAnchor(),
       blocks: (range) => {
-        askedHere.push(range);
+        readHere.push(range);
         return source.blocks(range);
       },
     };
@@ -51,27 +51,27 @@ describeWithChain("readInThread", () => {
 
   async function waitForThread(): Promise<void> {
     for (;;) {
-      const before = askedHere.length;
+      const before = readHere.length;
       await reader?.blocks({ ...RANGE, toSlot: FIRST + 1 });
-      if (askedHere.length === before) break;
+      if (readHere.length === before) break;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    askedHere.length = 0;
+    readHere.length = 0;
   }
 
-  it("answers here until the thread is up, and there from then on, with equal answers", async () => {
+  it("reads here until the thread is up, and there from then on, with equal results", async () => {
     const { events, source } = await open();
     const here = await reader?.blocks(RANGE);
-    expect(askedHere).to.deep.equal([RANGE]);
+    expect(readHere).to.deep.equal([RANGE]);
     expect(here).to.deep.equal(await createLocalReader(source).blocks(RANGE));
     expect(here?.flatMap(({ transactions }) => transactions).length).to.be.greaterThan(100);
     await waitForThread();
     expect(await reader?.blocks(RANGE)).to.deep.equal(here);
-    expect(askedHere).to.deep.equal([]);
+    expect(readHere).to.deep.equal([]);
     expect(events.some((event) => event.kind === "request" && event.method === "getBlock")).to.equal(true);
   });
 
-  it("gives up what is under way when it is closed", async () => {
+  it("fails reads in progress when it is closed", async () => {
     await open();
     await waitForThread();
     await solana.stop();
@@ -84,7 +84,7 @@ describeWithChain("readInThread", () => {
     expect(await failed).to.be.instanceOf(SolanaUpstreamError);
   });
 
-  it("asks here what a thread owed when it died, and everything after", async () => {
+  it("reads here what a thread had not returned when it died, and everything after", async () => {
     const dying = `const { parentPort } = require("node:worker_threads");
       parentPort.once("message", () =>
         parentPort.once("message", () => { throw new Error("no memory left"); }));
@@ -99,7 +99,7 @@ describeWithChain("readInThread", () => {
     const produced = solana.chain.produced(RANGE.fromSlot, RANGE.toSlot).length;
     expect(await reader?.blocks(RANGE)).to.have.length(produced);
     expect(await reader?.blocks(RANGE)).to.have.length(produced);
-    expect(askedHere).to.deep.equal([RANGE, RANGE]);
+    expect(readHere).to.deep.equal([RANGE, RANGE]);
     expect(lines).to.deep.equal(["the reading thread failed: reading continues without it"]);
   });
 });

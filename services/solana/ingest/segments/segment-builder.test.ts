@@ -14,8 +14,8 @@ import { SolanaSync } from "../sync.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
 
 const ROWS = 7;
-/** A process that comes to a list only asks how many rows it has once it has grown by so many. */
-const ROWS_UNASKED = 64;
+/** A process that is new to a list counts its rows only once it has grown by so many. */
+const ROWS_UNCOUNTED = 64;
 
 async function openSync(cluster: FakeCluster, store: Store): Promise<SolanaSync> {
   const { source, reader } = cluster;
@@ -69,7 +69,7 @@ async function live(
   return cluster;
 }
 
-/** Counts by what they are asked by, whatever numbers stand for tokens. */
+/** Counts by what queries filter by, whatever numbers stand for tokens. */
 function countsOf({ mints, counts, list }: SegmentRow): unknown[] {
   const names = mints as string[];
   const whose = list.startsWith("pool ") ? [...names].sort() : [0, 1, 2, 3];
@@ -112,7 +112,7 @@ describeLong("SegmentBuilder", () => {
     );
   });
 
-  it("leaves little more than a segment open of a list that grows, also where processes come and go", async () => {
+  it("leaves little more than a segment of a growing list open, also when processes start and end", async () => {
     const [held = []] = fc.sample(
       transactions.filter((each) =>
         each.flatMap(({ events }) => events).some(({ kind }) => kind === "trade"),
@@ -139,7 +139,7 @@ describeLong("SegmentBuilder", () => {
     for (const mint of mints) {
       const known = await store.find(segments, { filter: { list: `token ${mint}` } });
       const open = await store.count(tokenRows, { mint, slot: { gt: known.at(-1)?.lastSlot ?? 0 } });
-      expect(open, `${open} rows after ${known.length} segments`).to.be.below(2 * ROWS + ROWS_UNASKED);
+      expect(open, `${open} rows after ${known.length} segments`).to.be.below(2 * ROWS + ROWS_UNCOUNTED);
       expect(known.length).to.be.greaterThan(20);
       expect(known.map(({ number }) => number)).to.deep.equal(known.map((_, i) => i));
     }

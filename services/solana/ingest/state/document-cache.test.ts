@@ -19,7 +19,7 @@ describe("documents that blocks change", () => {
 
   const key = (account: string) => ({ mint: "MINT", account });
 
-  it("come from the store, and go with what they were before", async () => {
+  it("are read from the store, and returned with what they were before", async () => {
     const book = new DocumentCache(store, { collection: traders });
     await book.load([key("a"), key("b"), key("new")]);
     expect(book.get(key("a"))).to.deep.equal(trader("a", 1));
@@ -38,7 +38,7 @@ describe("documents that blocks change", () => {
     expect(book.take()).to.deep.equal([]);
   });
 
-  it("are written and taken away as they were changed", async () => {
+  it("are written and removed as they were changed", async () => {
     const book = new DocumentCache(store, { collection: traders });
     await book.load([key("a"), key("b"), key("new"), key("brief")]);
     book.set(key("a"), trader("a", 10));
@@ -52,7 +52,7 @@ describe("documents that blocks change", () => {
     expect(await store.find(traders, {})).to.deep.equal([trader("a", 10), trader("new", 12)]);
   });
 
-  it("must be loaded first: nothing is taken for absent that was not looked for", async () => {
+  it("must be loaded first: what was not read does not count as absent", async () => {
     const book = new DocumentCache(store, { collection: traders });
     expect(() => book.get(key("a"))).to.throw("traders MINT a was not loaded");
     expect(() => book.set(key("a"), trader("a", 5))).to.throw("traders MINT a was not loaded");
@@ -61,7 +61,7 @@ describe("documents that blocks change", () => {
     expect(() => book.get(key("a"))).to.throw("was not loaded");
   });
 
-  it("are dropped when there are too many, those least lately used first, and read again", async () => {
+  it("are dropped when there are too many, least recently used first, and read again", async () => {
     const book = new DocumentCache(store, { collection: traders, maxEntries: 2 });
     await book.load([key("a"), key("b")]);
     await book.load([key("a"), key("new")]);

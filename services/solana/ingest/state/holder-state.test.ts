@@ -30,7 +30,7 @@ function blockOf(changes: readonly Change[]): TimedBlock {
   return { slot: 1, parentSlot: 0, blockhash: "h", time: 1, transactions: [transaction] };
 }
 
-/** Applies batches, each second one by another process; answers how many wallets were counted. */
+/** Applies batches, each second one by another process; returns how many wallets were counted. */
 async function applyAll(
   store: Store,
   batches: readonly (readonly Change[])[],

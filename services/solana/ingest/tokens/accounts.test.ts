@@ -59,7 +59,7 @@ const embedded = (authority: string | Uint8Array) =>
   extension(19, bytes(authority, MINT, text("Long name"), text("LN"), text("https://x"), number(0, 4)));
 
 describe("mint accounts", () => {
-  it("tell supply, decimals and authorities", () => {
+  it("give supply, decimals and authorities", () => {
     const data = mint82({ mintAuthority: some(AUTHORITY), freezeAuthority: some(FREEZER) });
     expect(data.length).to.equal(82);
     expect(readMint(account(TOKEN_PROGRAM, data), 0)).to.deep.equal({
@@ -76,14 +76,14 @@ describe("mint accounts", () => {
     expect(facts).to.include({ mintAuthority: null, freezeAuthority: null, isToken2022: true });
   });
 
-  it("tell the transfer fee in force: the newer one from its epoch on", () => {
+  it("give the transfer fee in force: the newer one from its epoch on", () => {
     const data = extended(feeConfig(fee(10, 50), fee(12, 200)));
     const bpsIn = (epoch: number) =>
       readMint(account(TOKEN_2022_PROGRAM, data), epoch * SLOTS_IN_EPOCH + 5)?.transferFeeBps;
     expect([10, 11, 12, 13].map(bpsIn)).to.deep.equal([50, 50, 200, 200]);
   });
 
-  it("tell other extensions, whatever lies between them, up to the end of what is written", () => {
+  it("give other extensions, whatever is between them, up to the end of what is written", () => {
     const data = extended(
       extension(3, new Uint8Array(32)),
       extension(9, new Uint8Array(0)),
@@ -102,7 +102,7 @@ describe("mint accounts", () => {
     expect(readMint(account(TOKEN_2022_PROGRAM, broken), 0)?.nonTransferable).to.equal(false);
   });
 
-  it("are no token accounts, other programs' accounts, or such that were never initialised", () => {
+  it("are not token accounts, other programs' accounts, or accounts that were never initialised", () => {
     const tokenAccount = bytes(MINT, AUTHORITY, number(5, 8), NONE, 1, new Uint8Array(56));
     expect(tokenAccount.length).to.equal(165);
     const unset = mint82();
@@ -141,7 +141,7 @@ function metaplex(fields: {
 }
 
 describe("metadata accounts", () => {
-  it("tell name and symbol without what pads them, and whether they may change, behind any creators", () => {
+  it("give name and symbol without their padding, and whether they may change, behind any creators", () => {
     for (const creators of [undefined, 0, 1, 5]) {
       for (const isMutable of [true, false]) {
         const data = metaplex({
@@ -160,7 +160,7 @@ describe("metadata accounts", () => {
     }
   });
 
-  it("tell no characters that no one could see, and no text that does not fit", () => {
+  it("give no invisible characters, and no text that does not fit", () => {
     const hidden = metaplex({ name: "US\u200bD\u202e Coin\u0000", symbol: " $\u0007 " });
     expect(readMetadata(account(METADATA_PROGRAM, hidden))).to.include({ name: "USD Coin", symbol: "$" });
     const data = metaplex({ name: "A", symbol: "A" });
@@ -176,7 +176,7 @@ describe("a token's properties", () => {
     metaplex({ name: "Outside", symbol: "OUT", isMutable: true }),
   );
 
-  it("is its mint's own text, else that of its metadata account", () => {
+  it("are its mint's own text, else that of its metadata account", () => {
     const plain = account(TOKEN_PROGRAM, mint82());
     const own = account(TOKEN_2022_PROGRAM, extended(embedded(new Uint8Array(32))));
     const described = describeToken(token, { mintAccount: plain, metadataAccount, slot: 9 });
@@ -191,7 +191,7 @@ describe("a token's properties", () => {
     expect(stranger).to.include({ name: "", symbol: "" });
   });
 
-  it("is that nothing is known, of a mint that is gone", () => {
+  it("are unknown for a mint that is gone", () => {
     expect(describeToken(token, { mintAccount: null, metadataAccount: null, slot: 9 })).to.deep.equal({
       symbol: "",
       name: "",

@@ -108,7 +108,7 @@ describe("HolderReader", () => {
     (await store.find(holders, { filter: { mint: A } })).map(({ owner, balance }) => [owner, balance]);
   const mark = async (mint: string) => (await store.get(tokens, { mint }))?.holdersSlot;
 
-  it("puts the largest accounts of the busiest token in once the index stands where they were read", async () => {
+  it("stores the largest accounts of the busiest token once the index has reached the slot of their reading", async () => {
     await produce(sale(80n), sale(70n));
     await keeper.readOnce();
     expect(largestOf).to.deep.equal([]);
@@ -143,7 +143,7 @@ describe("HolderReader", () => {
     expect(await mark(B)).to.be.a("number");
   });
 
-  it("throws away what the index has gone past, and reads it again", async () => {
+  it("discards what the index has passed, and reads it again", async () => {
     await produce(sale(1n), sale(2n), sale(3n));
     nodeSlot = cluster.headSlot - 1;
     await keeper.readOnce();
@@ -156,7 +156,7 @@ describe("HolderReader", () => {
     expect(largestOf).to.deep.equal([A, A]);
   });
 
-  it("leaves a token alone for an hour that no node answers for", async () => {
+  it("skips a token for an hour when no node returns its accounts", async () => {
     accountsOf = undefined;
     await produce(sale(1n), sale(2n), sale(3n));
     for (let i = 0; i < 5; i++) await keeper.readOnce();
@@ -167,7 +167,7 @@ describe("HolderReader", () => {
     expect(await mark(A)).to.equal(null);
   });
 
-  it("forgets what it read when slots are taken back", async () => {
+  it("discards what it read when slots are rolled back", async () => {
     await produce(sale(1n), sale(2n), sale(3n));
     await keeper.readOnce();
     cluster.fork(1);

@@ -42,8 +42,8 @@ describe("TokenReader", () => {
   let keeper: TokenReader;
   let sync: SolanaSync;
   let supplies: Map<string, bigint>;
-  let asked: { addresses: readonly string[]; commitment: Commitment }[];
-  /** What the node says it stands on; undefined = the last final slot. */
+  let requested: { addresses: readonly string[]; commitment: Commitment }[];
+  /** The slot that the node reports; undefined = the last final one. */
   let nodeSlot: number | undefined;
   let failing: Error | undefined;
 
@@ -53,7 +53,7 @@ describe("TokenReader", () => {
     cluster.finalize(0);
     store = await openTestStore();
     supplies = new Map();
-    asked = [];
+    requested = [];
     nodeSlot = undefined;
     failing = undefined;
     keeper = new TokenReader({
@@ -62,7 +62,7 @@ describe("TokenReader", () => {
       source: {
         async accounts(addresses, commitment): Promise<AccountsAt> {
           if (failing !== undefined) throw failing;
-          asked.push({ addresses, commitment });
+          requested.push({ addresses, commitment });
           const accounts = addresses.map((address) => {
             const amount = supplies.get(address);
             return amount === undefined ? null : mintAccount(amount);
@@ -83,7 +83,7 @@ describe("TokenReader", () => {
   });
   afterEach(() => store.close());
 
-  /** One more block, indexed; final at once unless it is said how far behind finality is. */
+  /** One more block, indexed; final at once unless `behind` is given. */
   async function produce(
     transactions: DecodedTransaction[] = [],
     options: { behind?: number; described?: string[] } = {},
@@ -95,21 +95,21 @@ describe("TokenReader", () => {
 
   const token = (mint: string) => store.get(tokens, { mint });
 
-  it("reads a token once, with its metadata account, and puts it in with the next block", async () => {
+  it("reads a token once, with its metadata account, and stores it with the next block", async () => {
     supplies.set(A, 500n);
     await produce([supply("mint", A, 500n)]);
     expect(await keeper.readOnce()).to.equal(true);
-    expect(asked).to.deep.equal([{ addresses: [A, metadataAddress(A)], commitment: "finalized" }]);
+    expect(requested).to.deep.equal([{ addresses: [A, metadataAddress(A)], commitment: "finalized" }]);
     expect((await token(A))?.readSlot).to.equal(null);
     await produce();
     expect(await token(A)).to.include({ supply: 500n, readSlot: 101, symbol: "", mutableMetadata: false });
     // It has no metadata, and that is known now.
     expect(await keeper.readOnce()).to.equal(false);
-    expect(asked).to.have.length(1);
+    expect(requested).to.have.length(1);
     expect(await store.count(tokenFragments, {})).to.equal(0);
   });
 
-  it("does not read what is not final, nor believe a node that has not come so far", async () => {
+  it("reads only what is final, and rejects a node that is behind", async () => {
     supplies.set(A, 500n);
     await produce([supply("mint", A, 500n)], { behind: 1 });
     expect(await keeper.readOnce()).to.equal(false);
@@ -128,7 +128,7 @@ describe("TokenReader", () => {
     supplies.set(A, 1_000n);
     await produce([supply("mint", A, 1_000n)]);
     const readAt = cluster.finalSlot;
-    // Two more blocks are indexed while the node still answers as of the first.
+    // Two more blocks are indexed while the node still responds as of the first.
     await produce([supply("mint", A, 70n)], { behind: 1 });
     await produce([supply("burn", A, 20n)], { behind: 2 });
     nodeSlot = readAt;
@@ -156,7 +156,7 @@ describe("TokenReader", () => {
     expect(await keeper.readOnce()).to.equal(false);
     await produce();
     expect(await keeper.readOnce()).to.equal(true);
-    expect(asked.slice(1).map(({ addresses }) => addresses)).to.deep.equal([
+    expect(requested.slice(1).map(({ addresses }) => addresses)).to.deep.equal([
       [A, fakeKey(9, 9)],
       [A, metadataAddress(A)],
     ]);
@@ -181,7 +181,7 @@ describe("TokenReader", () => {
     expect((await token(A))?.readSlot).to.be.greaterThan(DAY);
   });
 
-  it("reads it again where what it said was taken back with its block, and after a failure", async () => {
+  it("reads it again when the result was rolled back with its block, and after a failure", async () => {
     supplies.set(A, 500n);
     await produce([supply("mint", A, 500n)]);
     await keeper.readOnce();
@@ -203,13 +203,13 @@ describe("TokenReader", () => {
     expect((await token(A))?.readSlot).to.equal(101);
   });
 
-  it("asks for many tokens at once, and no more than can be written", async () => {
+  it("requests many tokens at once, and no more than can be written", async () => {
     const many = Array.from({ length: 330 }, (_, i) => fakeKey(3, i));
     await produce(many.map((mint) => supply("mint", mint, 1n)));
     let reads = 0;
     while (await keeper.readOnce()) reads += 1;
     expect(reads).to.equal(4);
-    expect(asked.every(({ addresses }) => addresses.length === 100)).to.equal(true);
+    expect(requested.every(({ addresses }) => addresses.length === 100)).to.equal(true);
     await produce();
     while (await keeper.readOnce()) reads += 1;
     expect(reads).to.equal(7);

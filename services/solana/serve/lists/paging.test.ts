@@ -78,7 +78,7 @@ describe("pages of a list", () => {
     );
   });
 
-  it("pass over counted runs: a deep page reads no more rows than a run and itself", async () => {
+  it("skip counted runs: a deep page reads no more rows than a run and itself", async () => {
     const rows = Array.from({ length: 10_000 }, (_, slot) => ({ slot, matches: slot % 2 === 0 }));
     const cuts = rows.map((_, i) => i % 100 === 99);
     const { list, walked } = listOf({ rows, cuts, uncertain: [] });

@@ -53,7 +53,7 @@ describe("segments in memory", () => {
     expect(await numbers(cache, { toSlot: 1_000 })).to.deep.equal([20, 19, 18]);
   });
 
-  it("are read once, and of a long list few of those that are newer than asked for", async () => {
+  it("are read once, and of a long list few of those newer than requested", async () => {
     await store.write([put(segments, segmentRows(5_000))]);
     const cache = new SegmentIndex(store);
     expect(await numbers(cache, { toSlot: 10_009, limit: 64 })).to.have.length(64);
@@ -81,7 +81,7 @@ describe("segments in memory", () => {
     }
   });
 
-  it("of lists that were not asked for longest are dropped, and the list's own where it alone is too long", async () => {
+  it("of the least recently requested lists are dropped, and the list's own if it alone is too long", async () => {
     for (const list of ["a", "b", "c"]) await store.write([put(segments, segmentRows(100, { list }))]);
     const cache = new SegmentIndex(store, 250);
     for (const list of ["a", "b", "c"]) await numbers(cache, { list, toSlot: 1_000, limit: 100 });

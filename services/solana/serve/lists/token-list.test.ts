@@ -19,7 +19,7 @@ function rowsOf(mint: string): TokenTransactionRow[] {
   }));
 }
 
-describe("counts of segments that classes of value cannot tell", () => {
+describe("counts of segments that value classes cannot decide", () => {
   let store: Store;
   let counted: number;
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describe("counts of segments that classes of value cannot tell", () => {
   });
   afterEach(() => store.close());
 
-  it("are remembered by list and filter, and asked for once", async () => {
+  it("are kept by list and filter, and read once", async () => {
     const memory = { segments: new SegmentIndex(store), counts: new CountCache() };
     const read = async (filter: TokenListFilter, skip: number): Promise<number[]> => {
       const list = tokenList(store, { ...memory, filter });
@@ -71,22 +71,22 @@ describe("counts of segments that classes of value cannot tell", () => {
     expect(memory.counts.size).to.be.within(20, 60);
   });
 
-  it("are forgotten filter by filter, those not asked for longest first", async () => {
+  it("are dropped filter by filter, least recently requested first", async () => {
     const memory = new CountCache(3);
-    const asked: string[] = [];
+    const reads: string[] = [];
     const read = (filter: string, firstSlot: number) =>
       memory.get({ filter, firstSlot }, async () => {
-        asked.push(`${filter}${firstSlot}`);
+        reads.push(`${filter}${firstSlot}`);
         return firstSlot * 2;
       });
     for (const filter of ["a", "a", "b"]) expect(await read(filter, 1)).to.equal(2);
     expect(await read("b", 2)).to.equal(4);
-    expect(asked).to.deep.equal(["a1", "b1", "b2"]);
+    expect(reads).to.deep.equal(["a1", "b1", "b2"]);
     await read("a", 1);
     await read("c", 1);
     expect(memory.size).to.equal(2);
     await read("a", 1);
     await read("b", 1);
-    expect(asked).to.deep.equal(["a1", "b1", "b2", "c1", "b1"]);
+    expect(reads).to.deep.equal(["a1", "b1", "b2", "c1", "b1"]);
   });
 });

@@ -46,7 +46,7 @@ describe("search of tokens", () => {
   const text = (maxLength: number) =>
     fc.string({ unit: fc.constantFrom("a", "B", "b", " ", "🐕", "é", "É"), maxLength });
 
-  it("finds what holds a text in symbol or name, in any case, by symbol and then mint", async () => {
+  it("finds tokens with a text in symbol or name, in any case, ordered by symbol and then mint", async () => {
     const named = fc.uniqueArray(
       fc.record({ mint: fc.nat(4_000).map((number) => `mint ${number}`), symbol: text(4), name: text(9) }),
       { selector: ({ mint }) => mint, minLength: 1, maxLength: 40 },
