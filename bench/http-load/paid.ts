@@ -85,11 +85,11 @@ export async function measurePaid(built: BuiltGateway, requests: number): Promis
       if (answer.status !== status) throw new Error(`${url} answered ${answer.status}: ${text}`);
       return tookMs;
     };
-    const measure = async (ask: (at: number) => Promise<number>): Promise<PaidPart> => {
+    const measure = async (send: (at: number) => Promise<number>): Promise<PaidPart> => {
       const tookMs: number[] = [];
-      for (let at = 0; at < WARM_UP; at += 1) await ask(at);
+      for (let at = 0; at < WARM_UP; at += 1) await send(at);
       const before = cpuSecondsOf(gateway.pid);
-      for (let at = WARM_UP; at < WARM_UP + requests; at += 1) tookMs.push(await ask(at));
+      for (let at = WARM_UP; at < WARM_UP + requests; at += 1) tookMs.push(await send(at));
       return { tookMs, cpuMs: ((cpuSecondsOf(gateway.pid) - before) / requests) * 1000 };
     };
 

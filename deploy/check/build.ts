@@ -20,7 +20,7 @@ const BUNDLED = ["@noble/hashes", "pino", "prom-client"];
 /**
  * Makes dist/: a few files of JavaScript for all processes of gateway and services, each started by a file at the place
  * of its source, and the files they read at run time at their places, so that `node dist/gateway/main.js` runs with
- * production dependencies only. Types are not looked at. Answers every fault in words.
+ * production dependencies only. Types are not looked at. Returns every fault in words.
  */
 export async function build(
   outDir: string = join(ROOT, "dist"),

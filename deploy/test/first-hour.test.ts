@@ -41,7 +41,7 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
 
-  const ask = (path: string, apiKey = key) => fetch(url + path, { headers: { "X-API-KEY": apiKey } });
+  const request = (path: string, apiKey = key) => fetch(url + path, { headers: { "X-API-KEY": apiKey } });
 
   it("shows sentences: no JSON, no warning, no stack", async () => {
     // npm's own lines are about npm's own settings.
@@ -73,7 +73,7 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
       let rows: unknown[] = [];
       // Lists fill while the week of history is indexed.
       for (const endMs = Date.now() + 60_000; rows.length === 0 && Date.now() < endMs; await sleep(250)) {
-        const answer = await ask(path, printedKey);
+        const answer = await request(path, printedKey);
         const body = await answer.json();
         rows = answer.status === 200 ? (Array.isArray(body) ? body[0] : body).data : [];
       }
@@ -91,7 +91,7 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
     const sinceMs = Date.now();
     let status = 0;
     while (status !== 200 && Date.now() - sinceMs < KEY_KNOWN_MS) {
-      status = (await ask("/evm/chains", made)).status;
+      status = (await request("/evm/chains", made)).status;
       if (status !== 200) await sleep(250);
     }
     expect(status).to.equal(200);

@@ -340,7 +340,7 @@ export function anyRequest(
   );
 }
 
-/** The bytes of a request, as Latin-1. It asks for its connection to be closed, so that its end is seen. */
+/** The bytes of a request, as Latin-1. It requests that its connection is closed, so that its end is seen. */
 export function textOf(request: FuzzRequest, keys: { readonly good: string }): string {
   const { method, target, headers, body, key } = request;
   const own: (readonly [string, string])[] = headers.some(([name]) => name === "Host")

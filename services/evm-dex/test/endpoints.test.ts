@@ -175,7 +175,7 @@ describeWithChain("evm-dex over an indexed chain", () => {
       put(pools, [clone, silent]),
       put(poolStates, [{ ...state, poolAddress: clone.poolAddress }]),
     ]);
-    const ask = async (path: string, pool: string) => {
+    const expectNotFound = async (path: string, pool: string) => {
       const response = await fetch(`${service.httpUrl}${path}?pool_address=${pool}`);
       const body = await bodyOf(response);
       expect([response.status, body.error], `${path} of ${pool}`).to.deep.equal([404, "not_found"]);
@@ -184,12 +184,12 @@ describeWithChain("evm-dex over an indexed chain", () => {
       return body.message as string;
     };
     for (const pool of [unknown, clone.poolAddress]) {
-      expect(await ask(dexbPool.path, pool)).to.equal(`No pool ${pool} is known on chain 8453.`);
+      expect(await expectNotFound(dexbPool.path, pool)).to.equal(`No pool ${pool} is known on chain 8453.`);
     }
-    expect(await ask(dexbPool.path, silent.poolAddress)).to.contain("has had no event yet");
+    expect(await expectNotFound(dexbPool.path, silent.poolAddress)).to.contain("has had no event yet");
     const real = chain.pools[0]?.address ?? "";
-    await ask("/evm/clones/v3/pool", real);
-    await ask("/evm/dexa/v3/pool", real);
+    await expectNotFound("/evm/clones/v3/pool", real);
+    await expectNotFound("/evm/dexa/v3/pool", real);
   });
 
   it("has the state of the data in headers, and returns 304 until it changes", async () => {

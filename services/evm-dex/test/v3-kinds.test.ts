@@ -135,10 +135,10 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
   it("each path serves only its own DEXes", async () => {
     const deps = depsOf(ingest.store, chains);
     const [slipstream, pancake] = [nth(kin.slipstream, 0), nth(kin.pancake, 0)];
-    const ask = (pool: DeployedPool) => ({ chain_id: 8453 as const, pool_address: pool.address });
-    expect(await refusalOf(dexaV3PoolHandler(deps), ask(pancake))).to.equal("not_found");
-    expect(await refusalOf(clonesPoolHandler(deps), ask(slipstream))).to.equal("not_found");
-    expect(await refusalOf(clonesPoolHandler(deps), ask(nth(chain.pools, 0)))).to.equal("not_found");
+    const query = (pool: DeployedPool) => ({ chain_id: 8453 as const, pool_address: pool.address });
+    expect(await refusalOf(dexaV3PoolHandler(deps), query(pancake))).to.equal("not_found");
+    expect(await refusalOf(clonesPoolHandler(deps), query(slipstream))).to.equal("not_found");
+    expect(await refusalOf(clonesPoolHandler(deps), query(nth(chain.pools, 0)))).to.equal("not_found");
   });
 
   it("tracks the balances of each pool through all kinds of events", async () => {

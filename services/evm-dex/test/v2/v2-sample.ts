@@ -12,7 +12,7 @@ export const BOB = address(0xb0b);
 const ETHER = 10n ** 18n;
 /** What LP tokens are counted in here. */
 export const LP = 10n ** 10n;
-/** Whoever else provides. */
+/** All other providers. */
 const OTHER = address(0x1e9a);
 
 export interface Sample {
