@@ -33,14 +33,14 @@ const WARM_UP = 20;
  */
 export async function measurePaid(built: BuiltGateway, requests: number): Promise<PaidCost> {
   const chain = await startPaymentChain();
-  const [gas, till] = await Promise.all([chain.createWallet(), chain.createWallet()]);
+  const [gas, recipient] = await Promise.all([chain.createWallet(), chain.createWallet()]);
   const upstream = await startUpstream({
     mediaType: "application/json",
     body: JSON.stringify({ columns: [], data: [], rows: 0, filler: "x".repeat(2_000) }),
     headers: { "Cache-Control": "private, max-age=1" },
   });
   const facilitatorPort = await findFreePort();
-  const shared = { X402_PAY_TO: till.address, EVM_RPC_8453: chain.url, BIND_HOST: "127.0.0.1" };
+  const shared = { X402_PAY_TO: recipient.address, EVM_RPC_8453: chain.url, BIND_HOST: "127.0.0.1" };
   const facilitator = built.spawn(
     "facilitator/main",
     {

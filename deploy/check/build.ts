@@ -9,7 +9,7 @@ const CODE_FOLDERS = ["gateway", "services"];
 /** What operators run beside the services, of folders that production otherwise does not need. */
 const OPERATOR_PROGRAMS = ["deploy/reindex/main.ts"];
 const NOT_DATA = /\.(ts|md|sol)$|\/(bench|suite|test|testkit)\//;
-/** Everything lies beside everything else here, so that it is as deep in the tree wherever it came from. */
+/** One flat folder for all bundled code: a relative path has the same depth wherever the source was. */
 const BUNDLE = "bundle";
 /**
  * Packages that every process loads at its start, made part of the bundle: together with our own few hundred files

@@ -54,7 +54,7 @@ describeWithChain("examples of the documents, on the instance that shows them", 
     expect(tables.filter((each) => !isLive(each)).map(([path]) => path)).to.deep.equal([]);
   });
 
-  it("answer with rows, all parameters of OpenAPI together, as a client sends them that fills in every example", async () => {
+  it("return rows, all parameters of OpenAPI together, as a client sends them that fills in every example", async () => {
     for (const [path, { parameters = [] }] of await readTables()) {
       const pairs = parameters
         .filter(({ example }) => example !== undefined)
@@ -63,7 +63,7 @@ describeWithChain("examples of the documents, on the instance that shows them", 
     }
   });
 
-  it("answer with rows, the defaults of OpenAPI filled in for what is not required", async () => {
+  it("return rows, the defaults of OpenAPI filled in for what is not required", async () => {
     for (const [path, { parameters = [] }] of await readTables()) {
       const aliased = parameters.filter(
         ({ name, example }) => name.endsWith("_address") && example !== undefined,
@@ -79,7 +79,7 @@ describeWithChain("examples of the documents, on the instance that shows them", 
     }
   });
 
-  it("answer in every line of /docs", async () => {
+  it("return rows for every line of /docs", async () => {
     const page = (await (await request("/docs")).text()).replaceAll("&amp;", "&").replaceAll("&quot;", '"');
     expect(page).not.to.contain("mainnet: this instance has found none");
     const urls = [...page.matchAll(/curl -H "X-API-KEY: \$KEY" "([^"]+)"/g)].map(([, url]) => url ?? "");
@@ -92,7 +92,7 @@ describeWithChain("examples of the documents, on the instance that shows them", 
     expect((await request("/usage")).status).to.equal(200);
   });
 
-  it("and nothing of the services' token, which every service demanded", async () => {
+  it("contain nothing of the services' token, which every service demanded", async () => {
     const pages = await Promise.all(
       ["/docs", "/openapi.json", "/readyz"].map(async (path) => (await request(path)).text()),
     );

@@ -115,12 +115,12 @@ function judgePlain(request: FuzzRequest, answer: RawAnswer, catalogue: Readonly
 }
 
 /** Path and query of a request that is plain: nothing in its headers or target is out of the ordinary. */
-function splitPlain({ door, method, target, headers, body, key }: FuzzRequest): {
+function splitPlain({ listener, method, target, headers, body, key }: FuzzRequest): {
   path?: string;
   query: string;
 } {
   const isPlain =
-    door === "gateway" &&
+    listener === "gateway" &&
     key === "good" &&
     body === "" &&
     (method === "GET" || method === "HEAD") &&

@@ -60,7 +60,7 @@ describeWithChain("lending with the genuine evm-dex beside it", () => {
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
 
-  it("has what a pool's swap made of a price in its USD columns, at the swap's block", async () => {
+  it("has the price after a pool's swap in its USD columns, at the swap's block", async () => {
     const pool = chain.pools[0] as TestChain["pools"][0];
     await chain.swap(pool.address, { zeroForOne: true, amount: 3_700_000_000_000_000_000n });
     await chain.aave.supply("WETH", 2_000_000_000_000_000_000n);
@@ -85,7 +85,7 @@ describeWithChain("lending with the genuine evm-dex beside it", () => {
     }
   });
 
-  it("goes on at the last prices when evm-dex ends, says so, and then without USD, never with an error", async () => {
+  it("continues at the last prices when evm-dex ends, reports them as stale, then has no USD, and never fails", async () => {
     const last = usdOf(await readPools(), "WETH");
     expect(last).to.be.a("number");
     expect((await evmDex.stop()).code).to.equal(0);

@@ -59,7 +59,7 @@ describe("evm-dex with an empty store", () => {
 
 /** 2025-10-09T08:53:20Z: long ago, so that the index is stale. */
 const GENESIS_S = 1_760_000_000;
-/** Seconds before each block: windows of all lengths hold something, and something lies before them. */
+/** Seconds before each block: windows of all lengths have events in them and before them. */
 const GAPS = [2, 2_600_000, 2, 700_000, 2, 200_000, 2, 80_000, 3_000, 2, 1_800, 60, 240, 2, 61, 2];
 const ETHEREUM_FACTORY = "0x1f98431c8ad98523631ae4a59f267346ea31f984";
 

@@ -33,7 +33,7 @@ import { type PoolReader, pancakeReader, slipstreamReader, uniswapReader } from 
 
 /** 2025-10-09T08:53:20Z */
 const GENESIS_S = 1_760_000_000;
-/** Seconds before each block: windows of all lengths hold something, and something lies before them. */
+/** Seconds before each block: windows of all lengths have events in them and before them. */
 const GAPS = [2, 2_600_000, 2, 700_000, 2, 200_000, 80_000, 3_000, 2, 1_800, 60, 240, 2, 61, 2];
 
 describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory of Uniswap v3", () => {

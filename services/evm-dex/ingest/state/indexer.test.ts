@@ -302,7 +302,7 @@ describe("Indexer", () => {
   });
 
   it("refuses events of a pool that was not loaded", () => {
-    const stranger = blockOf(100, 1_000, [[address(0x999), ANN, initialize]]);
-    expect(() => indexer.addBlock(stranger)).to.throw(address(0x999));
+    const foreign = blockOf(100, 1_000, [[address(0x999), ANN, initialize]]);
+    expect(() => indexer.addBlock(foreign)).to.throw(address(0x999));
   });
 });

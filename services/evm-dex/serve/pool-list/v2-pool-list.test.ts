@@ -290,7 +290,7 @@ class Chain {
     }
   }
 
-  /** Removes what lies beyond, and expects the state from before. */
+  /** Removes later blocks, and expects the state from before. */
   async #rollBack(depth: number): Promise<void> {
     const target = this.#checkpoint.blockNumber - depth;
     const beyond = { chainId: CHAIN_ID, blockNumber: { gt: target } };

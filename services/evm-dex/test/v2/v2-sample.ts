@@ -35,7 +35,7 @@ const EDGES = [0, 1, 2, 7, 8, 14, 30, 31]
   .filter((time) => time <= HEAD)
   .concat([HEAD]);
 
-/** Some weeks of four pools: swaps at every edge of a window and at random times between, LPs that come and go. */
+/** Some weeks of four pools: swaps at every edge of a window and at random times between, LPs that join and leave. */
 export function sampleWorld({
   indexedFrom = MIDNIGHT - 40 * DAY,
   rewardUsd = 0.5,
