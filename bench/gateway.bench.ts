@@ -137,8 +137,8 @@ async function measureRound({ pid, target, perSecond, cpuUs, coreUse, ownUse }: 
 const PACE_ROUNDS = 5;
 
 /**
- * Latency at half of what was reached, once the proxy and the load have gone at that pace for a while: each has stood
- * still while the others were measured, and its first second finds cold caches and code that must be compiled anew.
+ * Latency at half of the throughput reached, after a while at that pace: each proxy was idle while the others were
+ * measured, and its first second finds cold caches and code that must be compiled anew.
  */
 async function measurePace({
   target,

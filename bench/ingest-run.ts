@@ -39,7 +39,7 @@ export interface ToIndex {
   readonly headNumber: number;
 }
 
-/** Indexes the whole chain into an empty store; `check` looks at what was stored and answers how many events there are. */
+/** Indexes the whole chain into an empty store; `check` verifies what was stored and returns the number of events. */
 export async function runIngest(
   on: ToIndex,
   options: { mongodbUrl: string | undefined; check: (store: Store) => Promise<number> },

@@ -43,14 +43,14 @@ try {
   for (let round = 0; round < ROUNDS; round++)
     for (const [name, run] of Object.entries(contenders)) runs[name]?.push(await run());
   report(runs);
-  console.log(`${await node.passedOn()} questions were not recorded, anvil answered them`);
+  console.log(`${await node.passedOn()} requests were not recorded, anvil answered them`);
   if (!mongodbUrl) console.log("mongodb: not measured, MONGODB_URL is not set");
 } finally {
   await node.stop();
   await chain.stop();
 }
 
-/** A bench of wrong numbers is worth nothing. Answers how many events there are. */
+/** A bench of wrong numbers is worth nothing. Returns how many events there are. */
 async function check(store: Store, on: BenchChain): Promise<number> {
   const swaps = await store.count(poolEvents, { chainId: CHAIN_ID, kind: "swap" });
   if (swaps !== on.expected.swaps)

@@ -68,7 +68,7 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** Every process of the way from the chain to the client; `read` answers the block a client sees. */
+/** Every process of the way from the chain to the client; `read` returns the block a client sees. */
 async function startService(): Promise<{ url: string; read: () => Promise<number> }> {
   const env = { DATA_DIR: dataDir, DEPLOYMENTS_FILE: chain.deploymentsFile, LOG_LEVEL: "info" };
   const start = (path: string, more: Record<string, string>) => {

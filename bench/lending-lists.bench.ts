@@ -79,7 +79,7 @@ try {
   const service = await startServiceProcess(new URL("./lending-server.ts", import.meta.url), {
     ...{ DATA_DIR: dataDir, DEPLOYMENTS_FILE: deployments, EVM_DEX_GRPC: evmDex.address },
   });
-  const first = await ask(`${service.httpUrl}${vaults}?limit=1`);
+  const first = await request(`${service.httpUrl}${vaults}?limit=1`);
   console.log(
     `${VAULTS} vaults, ${MARKETS} markets; first answer ${((performance.now() - startedMs) / 1000).toFixed(1)} s after the start (block ${first.block})`,
   );
@@ -89,7 +89,7 @@ try {
     while (isMining) {
       const minedMs = performance.now();
       const block = await chain.mine(TOUCHED_A_BLOCK);
-      while ((await ask(`${service.httpUrl}${vaults}?limit=1`)).block < block) await sleep(10);
+      while ((await request(`${service.httpUrl}${vaults}?limit=1`)).block < block) await sleep(10);
       const tookMs = performance.now() - minedMs;
       visible.push(tookMs);
       await sleep(Math.max(0, BLOCK_MS - tookMs));
@@ -186,14 +186,14 @@ async function measure(origin: string, connections: number): Promise<Map<string,
   const times = new Map<string, number[]>(Object.keys(QUERIES).map((name) => [name, []]));
   for (let round = -WARM_UP; round < ROUNDS; round += connections) {
     for (const [name, urlOf] of Object.entries(QUERIES)) {
-      const list = await Promise.all(Array.from({ length: connections }, () => ask(origin + urlOf())));
+      const list = await Promise.all(Array.from({ length: connections }, () => request(origin + urlOf())));
       if (round >= 0) times.get(name)?.push(...list.map(({ ms }) => ms));
     }
   }
   return times;
 }
 
-function ask(url: string): Promise<{ ms: number; block: number }> {
+function request(url: string): Promise<{ ms: number; block: number }> {
   const startedMs = performance.now();
   return new Promise((resolve, reject) => {
     get(url, { agent }, (response) => {

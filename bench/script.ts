@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /**
- * Starts a script of the benches as a process of its own, and answers its first line once it is there. Its standard
+ * Starts a script of the benches as a process of its own, and returns its first line once it is there. Its standard
  * input ends with this process, by which it may end itself. Throws where it ends before that.
  */
 export async function startScript(

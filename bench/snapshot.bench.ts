@@ -1,7 +1,7 @@
 /**
  * npm run bench:snapshot — one pool read over HTTP, computed from the store against a snapshot of it, in one run: from
  * Redis (where redis-server is on PATH) and from the service's memory. Blocks come as on Base meanwhile, so that some
- * reads of either meet a new head. BENCH_SWAPS swaps lie in the store. The first line is an answer without any row: what
+ * reads of either find a new head. The store has BENCH_SWAPS swaps. The first line is a response without any row: what
  * HTTP and the machine take by themselves.
  */
 import { mkdtemp, rm } from "node:fs/promises";

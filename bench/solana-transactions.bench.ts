@@ -79,7 +79,7 @@ if (failures.length > 0) {
   process.exitCode = 1;
 }
 
-/** Answers the last slot. */
+/** Returns the last slot. */
 async function fill(): Promise<number> {
   const noted = join(dataDir, "filled.json");
   if (existsSync(noted)) {

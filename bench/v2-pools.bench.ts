@@ -28,21 +28,21 @@ try {
   await writeV2Pools(store, { pools: POOLS, active: ACTIVE });
   await moveHead(store, { block: 0, touched: 100, pools: POOLS });
   const handler = dexaPoolsHandler(depsOf(store, [CHAIN]));
-  const ask = async (offset: number) => {
+  const readPage = async (offset: number) => {
     const startedMs = performance.now();
     const { rows } = await handler({ chain_id: 8453, limit: LIMIT, offset }, undefined as never);
     const body = renderTable(dexaPools, rows);
     return { ms: performance.now() - startedMs, rows, size: body.length };
   };
-  const first = await ask(0);
+  const first = await readPage(0);
   console.log(`first ${first.ms.toFixed(0)} ms for ${first.rows.length} rows, ${first.size} bytes`);
   const again: number[] = [];
   const moved: number[] = [];
   const plain: number[] = [];
   for (let i = 0; i < ROUNDS; i++) {
-    again.push((await ask(0)).ms);
+    again.push((await readPage(0)).ms);
     await moveHead(store, { block: i + 1, touched: 100, pools: POOLS });
-    const { ms, rows } = await ask(i % 2 === 0 ? 0 : POOLS - LIMIT);
+    const { ms, rows } = await readPage(i % 2 === 0 ? 0 : POOLS - LIMIT);
     moved.push(ms);
     const cells = rows.map((row) => (typeof row === "string" ? JSON.parse(row) : row));
     const startedMs = performance.now();

@@ -30,7 +30,7 @@ import { checkTogether, isLocal, readAllSettings } from "./local/settings.ts";
 import { superviseProcess } from "./local/supervisor.ts";
 import { untilIndexed } from "./local/until-indexed.ts";
 
-/** Services with an ingest, which makes what they answer from. */
+/** Services with an ingest, which writes the data that they serve. */
 const INDEXED_EVM = ["evm-dex", "lending"] as const;
 type Indexed = (typeof INDEXED_EVM)[number] | "solana";
 
@@ -56,7 +56,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
   const logLevel = given.LOG_LEVEL?.trim() ? settings.LOG_LEVEL : "warn";
   const log = createLog({ name: "all-in-one", level: logLevel, destination: 2 });
   const root = settings.DATA_DIR;
-  // An index of the local chain and one of the real chain never meet.
+  // An index of the local chain and one of the real chain are never mixed.
   const dataDir = isLocal(given) ? join(root, LOCAL_FOLDER) : root;
   const mark = {
     folder: isLocal(given) ? LOCAL_FOLDER : ".",

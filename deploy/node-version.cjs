@@ -1,5 +1,5 @@
 /**
- * Loaded before everything else by the npm scripts: an older Node fails at some import with words that help nobody.
+ * Loaded before everything else by the npm scripts: an older Node fails at some import without naming the reason.
  * CommonJS without anything new, so that every Node that is still around can read it.
  */
 const NEEDED = [20, 19];

@@ -59,7 +59,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
     await rm(folder, { recursive: true, force: true });
   });
 
-  const ask = async (path: string, headers: Record<string, string> = {}) => {
+  const request = async (path: string, headers: Record<string, string> = {}) => {
     const answer = await fetch(gatewayUrl + path, { headers: { "X-API-KEY": KEY, ...headers } });
     return { status: answer.status, session: answer.headers.get("x-session-id"), text: await answer.text() };
   };
@@ -85,9 +85,9 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
   };
 
   it("a request is one trace through gateway and lending, linked to the one that requested its prices", async () => {
-    // Until the tables stand at prices: those come after the first rows.
-    await until(async () => (await ask(`${VAULTS}?limit=1`)).text.includes("6000"));
-    const { status, session } = await ask(`${VAULTS}?limit=2&order=-tvlUsd`);
+    // Until the tables have prices, which come after the first rows.
+    await until(async () => (await request(`${VAULTS}?limit=1`)).text.includes("6000"));
+    const { status, session } = await request(`${VAULTS}?limit=2&order=-tvlUsd`);
     expect(status).to.equal(200);
     const { traceId, tree } = await traceOf(session);
     const below = [leaf("lending internal read rows"), leaf("lending internal render table")];
@@ -121,7 +121,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
   it("a request to evm-dex shows what was read of the store, below the client's own span", async () => {
     const [trace, span] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
     const path = "/evm/dexb/v3/pools";
-    const { status, session } = await ask(`${path}?limit=1`, { traceparent: `00-${trace}-${span}-00` });
+    const { status, session } = await request(`${path}?limit=1`, { traceparent: `00-${trace}-${span}-00` });
     expect(status).to.equal(200);
     expect((await traceOf(session)).traceId).to.equal(trace);
     const [root] = treeOf(trace, span);
@@ -136,7 +136,7 @@ describeWithProcesses("traces of the gateway, lending and evm-dex, each a proces
   });
 
   it("contain nothing of a key or a query, and processes that stop send what they have", async () => {
-    const { session } = await ask(`${VAULTS}?limit=3&api_key=hunter2`);
+    const { session } = await request(`${VAULTS}?limit=3&api_key=hunter2`);
     for (const each of [gateway, lending, evmDex]) expect((await each?.stop())?.code).to.equal(0);
     const spans = collector.spans.filter(({ attributes }) => attributes["chaintables.session"] === session);
     expect(spans.map(({ service }) => service)).to.have.members(["gateway", "lending"]);

@@ -9,7 +9,7 @@ import { findOpenApiErrors } from "../services/shared/contract/testkit/openapi-s
 import { generate, renderOpenApi } from "./generate.ts";
 
 describe("proto/openapi.json", () => {
-  it("is what the declarations say", async () => {
+  it("matches the declarations", async () => {
     const onDisk = await readFile(new URL("./openapi.json", import.meta.url), "utf8");
     expect(onDisk === renderOpenApi(), "run proto/generate.ts").to.equal(true);
   });

@@ -17,7 +17,7 @@ export interface GenerateOptions {
   readonly file?: URL;
 }
 
-/** Writes the file, or with `check` compares it. Answers what is wrong with it, or undefined. */
+/** Writes the file, or with `check` compares it. Returns what is wrong with it, or undefined. */
 export async function generate({ check, file = FILE }: GenerateOptions): Promise<string | undefined> {
   const text = renderOpenApi();
   if (!check) {

@@ -33,14 +33,14 @@ const WARM_UP = 20;
  */
 export async function measurePaid(built: BuiltGateway, requests: number): Promise<PaidCost> {
   const chain = await startPaymentChain();
-  const [gas, till] = await Promise.all([chain.createWallet(), chain.createWallet()]);
+  const [gas, recipient] = await Promise.all([chain.createWallet(), chain.createWallet()]);
   const upstream = await startUpstream({
     mediaType: "application/json",
     body: JSON.stringify({ columns: [], data: [], rows: 0, filler: "x".repeat(2_000) }),
     headers: { "Cache-Control": "private, max-age=1" },
   });
   const facilitatorPort = await findFreePort();
-  const shared = { X402_PAY_TO: till.address, EVM_RPC_8453: chain.url, BIND_HOST: "127.0.0.1" };
+  const shared = { X402_PAY_TO: recipient.address, EVM_RPC_8453: chain.url, BIND_HOST: "127.0.0.1" };
   const facilitator = built.spawn(
     "facilitator/main",
     {
@@ -85,11 +85,11 @@ export async function measurePaid(built: BuiltGateway, requests: number): Promis
       if (answer.status !== status) throw new Error(`${url} answered ${answer.status}: ${text}`);
       return tookMs;
     };
-    const measure = async (ask: (at: number) => Promise<number>): Promise<PaidPart> => {
+    const measure = async (send: (at: number) => Promise<number>): Promise<PaidPart> => {
       const tookMs: number[] = [];
-      for (let at = 0; at < WARM_UP; at += 1) await ask(at);
+      for (let at = 0; at < WARM_UP; at += 1) await send(at);
       const before = cpuSecondsOf(gateway.pid);
-      for (let at = WARM_UP; at < WARM_UP + requests; at += 1) tookMs.push(await ask(at));
+      for (let at = WARM_UP; at < WARM_UP + requests; at += 1) tookMs.push(await send(at));
       return { tookMs, cpuMs: ((cpuSecondsOf(gateway.pid) - before) / requests) * 1000 };
     };
 

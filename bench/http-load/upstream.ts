@@ -12,7 +12,7 @@ export interface Upstream {
 
 /**
  * A service that costs next to nothing: one fixed response to every request, from a raw socket, so that the machine is
- * left to what stands before it. Says over gRPC that it serves, as the gateway wants to know.
+ * left to the proxy in front of it. Reports over gRPC that it serves, as the gateway requires.
  */
 export async function startUpstream(answer: {
   readonly mediaType: string;

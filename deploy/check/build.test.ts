@@ -62,7 +62,7 @@ describe("the build", () => {
     expect(places).to.deep.equal(entries.map((path) => path.replace(/\.ts$/, ".js")));
   });
 
-  it("looks for files at the places that the sources look at", async () => {
+  it("looks for files at the same places as the sources", async () => {
     const files = (await readdir(join(folder, "bundle"))).filter((name) => name.endsWith(".js"));
     const texts = await Promise.all(files.map((name) => readFile(join(folder, "bundle", name), "utf8")));
     const looked = texts.flatMap((text) =>
@@ -74,7 +74,7 @@ describe("the build", () => {
     for (const path of looked) expect(await stat(join(folder, path)), path).to.be.an("object");
   });
 
-  it("says what is wrong with the sources", async () => {
+  it("reports what is wrong with the sources", async () => {
     const broken = join(folder, "broken");
     await mkdir(join(broken, "gateway"), { recursive: true });
     await writeFile(

@@ -9,7 +9,7 @@ const CODE_FOLDERS = ["gateway", "services"];
 /** What operators run beside the services, of folders that production otherwise does not need. */
 const OPERATOR_PROGRAMS = ["deploy/reindex/main.ts"];
 const NOT_DATA = /\.(ts|md|sol)$|\/(bench|suite|test|testkit)\//;
-/** Everything lies beside everything else here, so that it is as deep in the tree wherever it came from. */
+/** One flat folder for all bundled code: a relative path has the same depth wherever the source was. */
 const BUNDLE = "bundle";
 /**
  * Packages that every process loads at its start, made part of the bundle: together with our own few hundred files
@@ -20,7 +20,7 @@ const BUNDLED = ["@noble/hashes", "pino", "prom-client"];
 /**
  * Makes dist/: a few files of JavaScript for all processes of gateway and services, each started by a file at the place
  * of its source, and the files they read at run time at their places, so that `node dist/gateway/main.js` runs with
- * production dependencies only. Types are not looked at. Answers every fault in words.
+ * production dependencies only. Types are not looked at. Returns every fault in words.
  */
 export async function build(
   outDir: string = join(ROOT, "dist"),

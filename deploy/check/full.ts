@@ -61,7 +61,7 @@ export async function checkFully(): Promise<boolean> {
   return tally.failed === 0;
 }
 
-/** Starts what tests ask for; one that cannot be started is a failed check, and its tests will be pending and so fail. */
+/** Starts the servers of tests; one that does not start is a failed check, and its tests are pending and so fail. */
 function serverSteps(servers: Map<string, Server>): Step[] {
   return Object.entries(STARTERS).map(([variable, start]) => ({
     name: variable,

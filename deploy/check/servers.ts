@@ -69,7 +69,7 @@ async function installPackage(name: string): Promise<void> {
   if (!ok) throw new Error(`Cannot install ${name}: ${output.trim()}`);
 }
 
-/** Starts a server and waits until it listens; answers how to end it. */
+/** Starts a server and waits until it listens; returns how to end it. */
 async function startProgram(program: string, args: readonly string[], port: number): Promise<() => void> {
   const child: ChildProcess = spawn(program, args, { stdio: "ignore", detached: true });
   const stop = (): void => killGroup(child, "SIGKILL");

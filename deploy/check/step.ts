@@ -1,7 +1,7 @@
 /** One thing that is checked: what it is called, and how to find its faults. */
 export interface Step {
   readonly name: string;
-  /** Answers every fault in words (none = passed) and, optionally, what was looked at. */
+  /** Returns every fault in words (none = passed) and, optionally, what was looked at. */
   readonly inspect: () => Promise<Finding> | Finding;
 }
 

@@ -43,7 +43,7 @@ function describeAbsent({ name }: ChainEndpoints, reports: readonly EndpointRepo
 }
 
 /**
- * Looks at the chains' endpoints until the signal, for as long as there is something to say: which one answers again,
+ * Checks the chains' endpoints until the signal, for as long as there is something to report: which one answers again,
  * which one is another chain now, and, now and then, which one still cannot be reached.
  */
 export async function watchEndpoints(

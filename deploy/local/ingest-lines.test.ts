@@ -29,7 +29,7 @@ describe("readableLine", () => {
     );
   });
 
-  it("keeps to itself what only machines need, and passes on what is no log line", () => {
+  it("hides what only machines need, and passes on what is no log line", () => {
     expect(lineOf({ level: "info", msg: "holding the lease" })).to.equal(undefined);
     expect(readableLine("Segmentation fault")).to.equal("Segmentation fault");
   });

@@ -12,7 +12,7 @@ describe("local/parts", () => {
     },
   });
 
-  it("stops ingests and front at once, and what stands behind when the front is through", async () => {
+  it("stops ingests and front at once, and what is behind it when the front is through", async () => {
     const stopped: string[] = [];
     const parts = new Parts();
     parts.add("behind", part("chain", stopped));

@@ -135,7 +135,7 @@ describeWithProcesses("host/supervisor and host/process", () => {
     expect(exits[0]).to.include({ code: 1, signal: null });
   });
 
-  it("runs programs that are not ours: forwards lines, passes the stop on, keeps the exit code", async () => {
+  it("runs foreign programs: forwards lines, passes the stop on, keeps the exit code", async () => {
     const script = "trap 'echo bye; exit 7' TERM; echo hello; echo oops >&2; while :; do sleep 0.01; done";
     const { supervised, reports, exits } = supervise([], {
       program: { command: "/bin/sh", args: ["-c", script] },

@@ -4,13 +4,13 @@ import { CHAINS, type ChainName, indexesOf, SERVICES, type ServiceName } from ".
 export const REINDEX_USAGE = `Usage:
   npm run reindex -- --chain <chain> [--service <service>] [--yes] [--json]
 
-Deletes the index of one chain, so that its ingest reads the chain again from the start. Shows what it deletes and asks
-before it does. Stop the ingest of the chain first: a reindex is refused while one runs. API keys, usage and payments
-stay as they are, and so do other chains. Killed in the middle, it is finished by the next reindex or ingest.
+Deletes the index of one chain, so that its ingest reads the chain again from the start. Shows what it deletes and
+waits for a confirmation. Stop the ingest of the chain first: a reindex is refused while one runs. API keys, usage and
+payments stay as they are, and so do other chains. Killed in the middle, it is finished by the next reindex or ingest.
 
   --chain    ${CHAINS.join(", ")}
   --service  ${SERVICES.join(", ")}; default: every service that has the chain
-  --yes      does not ask
+  --yes      deletes without a confirmation
   --json     prints what was deleted as JSON
   --help     prints this text
 

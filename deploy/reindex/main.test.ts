@@ -78,14 +78,14 @@ describeWithChain("npm run reindex", () => {
     expect(none.text).to.contain(`no index of chain 1 in ${dataDir}`);
   });
 
-  it("asks before it deletes, and is finished by the next one when it is killed", async () => {
+  it("needs a confirmation to delete, and is finished by the next one when it is killed", async () => {
     const store = await open("lending");
     await fillChain(store, { collections: lending, chainId: 8453, count: 12_000 });
     await fillChain(store, { collections: lending, chainId: 1, count: 5 });
     const other = await countRows(store, { collections: lending, chainId: 1 });
-    const unasked = await run("--chain", "8453");
-    expect([unasked.code, unasked.text.includes("add --yes to delete")]).to.deep.equal([2, true]);
-    expect(unasked.text).to.match(/12000 {2}unit_history/);
+    const unconfirmed = await run("--chain", "8453");
+    expect([unconfirmed.code, unconfirmed.text.includes("add --yes to delete")]).to.deep.equal([2, true]);
+    expect(unconfirmed.text).to.match(/12000 {2}unit_history/);
     const killed = start("--chain", "8453", "--yes");
     while ((await store.get(lendingCheckpoints, { chainId: 8453 })) !== undefined) await sleep(1);
     killed.child.kill("SIGKILL");

@@ -62,7 +62,7 @@ function describePlace({ dataDir, mongodbUrl }: { dataDir: string; mongodbUrl: s
 
 async function isConfirmed(chain: string): Promise<boolean> {
   if (process.stdin.isTTY !== true)
-    throw new UsageError("Cannot ask for confirmation without a terminal: add --yes to delete");
+    throw new UsageError("Cannot confirm without a terminal: add --yes to delete");
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return (await prompt.question(`Type ${chain} to delete this index: `)).trim() === chain;

@@ -18,7 +18,7 @@ interface Operation {
   readonly "x-examples-of"?: string;
 }
 
-/** The local chains: none of their contracts stands where mainnet's do. Services demand their token on the way. */
+/** The local chains: none of their contracts has an address of mainnet's. Services demand their token on the way. */
 describeWithChain("examples of the documents, on the instance that shows them", () => {
   let stack: Stack;
   before(async () => {
@@ -26,9 +26,9 @@ describeWithChain("examples of the documents, on the instance that shows them", 
   });
   after(() => stack?.stop());
 
-  const ask = (path: string) => fetch(`${stack.url}${path}`, { headers: { "X-API-KEY": stack.key } });
+  const request = (path: string) => fetch(`${stack.url}${path}`, { headers: { "X-API-KEY": stack.key } });
   const readOperations = async (): Promise<[path: string, Operation][]> => {
-    const { paths } = (await (await ask("/openapi.json")).json()) as {
+    const { paths } = (await (await request("/openapi.json")).json()) as {
       paths: Record<string, { get: Operation }>;
     };
     return Object.entries(paths).map(([path, { get }]) => [path, get]);
@@ -37,7 +37,7 @@ describeWithChain("examples of the documents, on the instance that shows them", 
   const readTables = async () => (await readOperations()).filter(([, { tags }]) => !tags.includes("gateway"));
 
   const expectRows = async (path: string) => {
-    const answer = await ask(path);
+    const answer = await request(path);
     const text = await answer.text();
     expect(answer.status, `${path}: ${text.slice(0, 300)}`).to.equal(200);
     const parsed = JSON.parse(text);
@@ -54,7 +54,7 @@ describeWithChain("examples of the documents, on the instance that shows them", 
     expect(tables.filter((each) => !isLive(each)).map(([path]) => path)).to.deep.equal([]);
   });
 
-  it("answer with rows, all parameters of OpenAPI together, as a client sends them that fills in every example", async () => {
+  it("return rows, all parameters of OpenAPI together, as a client sends them that fills in every example", async () => {
     for (const [path, { parameters = [] }] of await readTables()) {
       const pairs = parameters
         .filter(({ example }) => example !== undefined)
@@ -63,7 +63,7 @@ describeWithChain("examples of the documents, on the instance that shows them", 
     }
   });
 
-  it("answer with rows, the defaults of OpenAPI filled in for what is not required", async () => {
+  it("return rows, the defaults of OpenAPI filled in for what is not required", async () => {
     for (const [path, { parameters = [] }] of await readTables()) {
       const aliased = parameters.filter(
         ({ name, example }) => name.endsWith("_address") && example !== undefined,
@@ -79,8 +79,8 @@ describeWithChain("examples of the documents, on the instance that shows them", 
     }
   });
 
-  it("answer in every line of /docs", async () => {
-    const page = (await (await ask("/docs")).text()).replaceAll("&amp;", "&").replaceAll("&quot;", '"');
+  it("return rows for every line of /docs", async () => {
+    const page = (await (await request("/docs")).text()).replaceAll("&amp;", "&").replaceAll("&quot;", '"');
     expect(page).not.to.contain("mainnet: this instance has found none");
     const urls = [...page.matchAll(/curl -H "X-API-KEY: \$KEY" "([^"]+)"/g)].map(([, url]) => url ?? "");
     const tables = urls.filter((url) => !url.endsWith("/usage"));
@@ -89,12 +89,12 @@ describeWithChain("examples of the documents, on the instance that shows them", 
       expect(url.startsWith(stack.url), url).to.equal(true);
       await expectRows(url.slice(stack.url.length));
     }
-    expect((await ask("/usage")).status).to.equal(200);
+    expect((await request("/usage")).status).to.equal(200);
   });
 
-  it("and nothing of the services' token, which every service demanded", async () => {
+  it("contain nothing of the services' token, which every service demanded", async () => {
     const pages = await Promise.all(
-      ["/docs", "/openapi.json", "/readyz"].map(async (path) => (await ask(path)).text()),
+      ["/docs", "/openapi.json", "/readyz"].map(async (path) => (await request(path)).text()),
     );
     expect(pages.join()).not.to.contain(TOKEN);
     for (const { lines } of Object.values(stack.processes))

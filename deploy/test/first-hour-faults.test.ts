@@ -14,7 +14,7 @@ const DEAD = "http://user:secret-password@127.0.0.1:9/v3/secret-key";
 const STOP_MS = 3_000;
 const START = "node -r ./deploy/node-version.cjs --import tsx deploy/all-in-one.ts";
 
-describeWithProcesses("the first hour: what is wrong is said at once", () => {
+describeWithProcesses("the first hour: faults are reported at once", () => {
   let dataDir: string;
   let chain: Server;
   let silent: Server;
@@ -120,7 +120,7 @@ describeWithProcesses("the first hour: what is wrong is said at once", () => {
     ]);
   });
 
-  it("keeps an endpoint that cannot be reached in view, says when it is back, and ends within three seconds", async () => {
+  it("repeats that an endpoint cannot be reached, reports when it is back, and ends within three seconds", async () => {
     chainId = undefined;
     const host = new URL(urlOf(chain)).host;
     const started = type(START, env({ EVM_RPC_8453: `${urlOf(chain)},${DEAD}`, SOLANA_RPC: urlOf(silent) }));

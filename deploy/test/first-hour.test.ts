@@ -41,7 +41,7 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
 
-  const ask = (path: string, apiKey = key) => fetch(url + path, { headers: { "X-API-KEY": apiKey } });
+  const request = (path: string, apiKey = key) => fetch(url + path, { headers: { "X-API-KEY": apiKey } });
 
   it("shows sentences: no JSON, no warning, no stack", async () => {
     // npm's own lines are about npm's own settings.
@@ -52,7 +52,7 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
     expect(shown.split("\n").filter(isTrouble)).to.deep.equal([]);
   });
 
-  it("prints addresses that answer", async () => {
+  it("prints addresses that respond", async () => {
     for (const [name, type] of [
       ["documentation", "text/html"],
       ["OpenAPI", "application/json"],
@@ -66,14 +66,14 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
     }
   });
 
-  it("prints lines to try that answer with rows", async () => {
+  it("prints lines to try that return rows", async () => {
     const lines = [...server.text().matchAll(/^ {2}curl -s -H 'X-API-KEY: (\S+)' 'http:\/\/[^/]+(\S+)'$/gm)];
     expect(lines).to.have.length(4);
     for (const [, printedKey = "", path = ""] of lines) {
       let rows: unknown[] = [];
       // Lists fill while the week of history is indexed.
       for (const endMs = Date.now() + 60_000; rows.length === 0 && Date.now() < endMs; await sleep(250)) {
-        const answer = await ask(path, printedKey);
+        const answer = await request(path, printedKey);
         const body = await answer.json();
         rows = answer.status === 200 ? (Array.isArray(body) ? body[0] : body).data : [];
       }
@@ -81,7 +81,7 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
     }
   });
 
-  it("knows a key within ten seconds that npm run keys makes beside it", async () => {
+  it("accepts a key within ten seconds after npm run keys has made it", async () => {
     const { code, screen } = await run("npm run --silent keys -- create --label mine", env());
     expect(code, screen.text()).to.equal(0);
     expect(screen.text()).to.include(
@@ -91,7 +91,7 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
     const sinceMs = Date.now();
     let status = 0;
     while (status !== 200 && Date.now() - sinceMs < KEY_KNOWN_MS) {
-      status = (await ask("/evm/chains", made)).status;
+      status = (await request("/evm/chains", made)).status;
       if (status !== 200) await sleep(250);
     }
     expect(status).to.equal(200);
@@ -99,7 +99,7 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
     expect(list.output()).to.include('"mine"');
   });
 
-  it("sells an answer for USDC of its chain, and npm run payments lists it", async () => {
+  it("sells a response for USDC of its chain, and npm run payments lists it", async () => {
     const paid = await run(`npm run --silent pay -- ${TRADES} --url ${payUrl}`, env());
     expect(paid.code, paid.screen.text()).to.equal(0);
     // Without --url it finds the host that this npm start has opened.
@@ -139,7 +139,7 @@ suite("the first hour: npm start on the local chain (npm run test:first-hour)", 
     expect(screen.text()).to.include("mine").and.include("the store of the last npm start");
   });
 
-  it("goes on where it stopped, with the same keys", async () => {
+  it("continues where it stopped, with the same keys", async () => {
     server = type("npm start", { ...env(), GATEWAY_PORT: "0" });
     await server.shows(/Ctrl-C stops everything/);
     expect((await server.shows(/API key {8}(\S+)/))[1]).to.equal(key);

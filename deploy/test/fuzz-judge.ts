@@ -31,9 +31,9 @@ const HEADERS = new Set([
   ...["x-permitted-cross-domain-policies", "x-session-id", "x-xss-protection"],
 ]);
 const ERROR_FIELDS = ["error", "message", "session"];
-/** A 402 says what it asks for. */
+/** A 402 carries its offer. */
 const OFFER_FIELDS = ["x402Version", "resource", "accepts", "extensions"];
-/** Places of our own, and of what we are made of. */
+/** Paths and texts of our own code and of its dependencies. */
 const INSIDES = /node_modules|\bat [\w.<>]+ \(|\.ts:\d|\/services\/|127\.0\.0\.1|ECONN|\[object |undefined/;
 const SESSION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -41,7 +41,7 @@ const SESSION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NO_SOURCE = "No source is configured for chain 1 (EVM_RPC_1).";
 const WITHOUT_CHAIN: ReadonlySet<string> = new Set(["/evm/chains", "/evm/dexes"]);
 
-/** Holds an answer against all that is promised of any; throws an AssertionError. */
+/** Checks a response against what is promised of every one; throws an AssertionError. */
 export function judge(
   request: FuzzRequest,
   answer: RawAnswer,
@@ -115,12 +115,12 @@ function judgePlain(request: FuzzRequest, answer: RawAnswer, catalogue: Readonly
 }
 
 /** Path and query of a request that is plain: nothing in its headers or target is out of the ordinary. */
-function splitPlain({ door, method, target, headers, body, key }: FuzzRequest): {
+function splitPlain({ listener, method, target, headers, body, key }: FuzzRequest): {
   path?: string;
   query: string;
 } {
   const isPlain =
-    door === "gateway" &&
+    listener === "gateway" &&
     key === "good" &&
     body === "" &&
     (method === "GET" || method === "HEAD") &&

@@ -5,7 +5,7 @@ import { lineText, MARK, queriesOf } from "./fuzz-values.ts";
 
 /** A request as it goes out. */
 export interface FuzzRequest {
-  readonly door: "gateway" | "pay";
+  readonly listener: "gateway" | "pay";
   readonly method: string;
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -293,7 +293,7 @@ export function anyRequest(
   );
   const key = fc.constantFrom<FuzzRequest["key"]>("good", "good", "good", "none", "wrong");
   const usual = fc.record({
-    door: fc.constant<FuzzRequest["door"]>("gateway"),
+    listener: fc.constant<FuzzRequest["listener"]>("gateway"),
     method: fc.constantFrom("GET", "GET", "GET", "HEAD"),
     target,
     headers: fc.array(encoding, { maxLength: 1 }),
@@ -316,7 +316,7 @@ export function anyRequest(
       framed,
       key,
       payment: fc.option(oneOfPayments, { freq: 3 }),
-      door: fc.constantFrom<FuzzRequest["door"]>("gateway", "gateway", "gateway", "pay"),
+      listener: fc.constantFrom<FuzzRequest["listener"]>("gateway", "gateway", "gateway", "pay"),
     })
     .map(({ host, framed: [framing, body], payment, headers, ...rest }): FuzzRequest => {
       const paid = payment === null ? [] : [["PAYMENT-SIGNATURE", payment] as const];
@@ -324,7 +324,7 @@ export function anyRequest(
       return { ...rest, body, headers: [...named, ...paid, ...headers, ...framing] };
     });
   const paying = fc.record({
-    door: fc.constant<FuzzRequest["door"]>("pay"),
+    listener: fc.constant<FuzzRequest["listener"]>("pay"),
     method: fc.constant("GET"),
     target: fc.oneof(...targets.filter((_, at) => catalogue[at]?.priceUsd !== undefined)),
     headers: fc.option(oneOfPayments, { freq: 3 }).map((payment) => {
@@ -340,7 +340,7 @@ export function anyRequest(
   );
 }
 
-/** The bytes of a request, as Latin-1. It asks for its connection to be closed, so that its end is seen. */
+/** The bytes of a request, as Latin-1. It requests that its connection is closed, so that its end is seen. */
 export function textOf(request: FuzzRequest, keys: { readonly good: string }): string {
   const { method, target, headers, body, key } = request;
   const own: (readonly [string, string])[] = headers.some(([name]) => name === "Host")

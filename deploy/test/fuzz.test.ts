@@ -9,7 +9,7 @@ import { MARK } from "./fuzz-values.ts";
 import { exchangeRaw } from "./raw-exchange.ts";
 import { type Stack, startStack } from "./stack.ts";
 
-/** npm test sends few; check:full all that is promised. FUZZ_SEED repeats a run. */
+/** npm test sends few, check:full the promised number. FUZZ_SEED repeats a run. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS || 600);
 const SEED = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED);
 /** Requests on their way at once. */
@@ -29,17 +29,17 @@ describeRounds(REQUESTS / 250, "the running stack under any requests", () => {
   after(() => stack?.stop());
 
   it(`answers ${REQUESTS} of them in the documented form, in time, with no 5xx but of a chain without a source`, async () => {
-    const doors = { gateway: portOf(stack.url), pay: portOf(stack.payUrl) };
+    const ports = { gateway: portOf(stack.url), pay: portOf(stack.payUrl) };
     const send = async (request: FuzzRequest): Promise<void> => {
       const text = textOf(request, { good: stack.key });
       try {
-        const answer = await exchangeRaw(doors[request.door], text, HANG_MS);
+        const answer = await exchangeRaw(ports[request.listener], text, HANG_MS);
         sent += 1;
         statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
         judge(request, answer, ENDPOINTS);
       } catch (cause) {
         const what = cause instanceof Error ? cause.message : String(cause);
-        throw new Error(`${what}\nby the request, at the ${request.door}: ${JSON.stringify(text)}`, {
+        throw new Error(`${what}\nby the request, at the ${request.listener}: ${JSON.stringify(text)}`, {
           cause,
         });
       }
@@ -59,7 +59,7 @@ describeRounds(REQUESTS / 250, "the running stack under any requests", () => {
     for (const status of [200, 400, 401, 402, 404]) expect(statuses[status], `${status}`).to.be.above(0);
   });
 
-  it("and is as it was before: every process there and ready, nothing failed, nothing of them in logs and metrics", async () => {
+  it("and is unchanged by them: every process up and ready, nothing failed, nothing of them in logs and metrics", async () => {
     const ready = await fetch(`${stack.url}/readyz`);
     expect(ready.status, await ready.text()).to.equal(200);
     for (const [name, { child, lines }] of Object.entries(stack.processes)) {

@@ -9,7 +9,7 @@ import { startProgram, type TestProcess } from "../../services/shared/testkit/pr
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 import { demoFacilitator, demoTill, preparePayments } from "../devnet/usdc/demo-wallets.ts";
 
-/** Linux says in /proc who listens where. */
+/** /proc of Linux shows which process listens where. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 const LOOPBACK = /^(0100007F|00000000000000000000000001000000)$/;
 

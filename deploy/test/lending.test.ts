@@ -60,7 +60,7 @@ describeWithChain("lending with the genuine evm-dex beside it", () => {
     if (dataDir !== undefined) await rm(dataDir, { recursive: true, force: true });
   });
 
-  it("has what a pool's swap made of a price in its USD columns, at the swap's block", async () => {
+  it("has the price after a pool's swap in its USD columns, at the swap's block", async () => {
     const pool = chain.pools[0] as TestChain["pools"][0];
     await chain.swap(pool.address, { zeroForOne: true, amount: 3_700_000_000_000_000_000n });
     await chain.aave.supply("WETH", 2_000_000_000_000_000_000n);
@@ -85,8 +85,8 @@ describeWithChain("lending with the genuine evm-dex beside it", () => {
     }
   });
 
-  it("goes on at the last prices when evm-dex ends, says so, and then without USD, never with an error", async () => {
-    const last = usdOf(await ask(), "WETH");
+  it("continues at the last prices when evm-dex ends, reports them as stale, then has no USD, and never fails", async () => {
+    const last = usdOf(await readPools(), "WETH");
     expect(last).to.be.a("number");
     expect((await evmDex.stop()).code).to.equal(0);
     const stale = await until(({ stale: said }) => said !== null);
@@ -119,13 +119,13 @@ describeWithChain("lending with the genuine evm-dex beside it", () => {
 
   async function until(isIt: (answer: Answer) => boolean): Promise<Answer> {
     for (;;) {
-      const answer = await ask();
+      const answer = await readPools();
       if (answer.rows.length > 0 && isIt(answer)) return answer;
       await sleep(50);
     }
   }
 
-  async function ask(): Promise<Answer> {
+  async function readPools(): Promise<Answer> {
     const response = await fetch(`${url}/evm/lending/lendinga/v3/pools`);
     expect(response.status).to.equal(200);
     const [table] = (await response.json()) as [Table];

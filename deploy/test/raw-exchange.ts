@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 export interface RawAnswer {
   /** 0 where the connection ended without an answer. */
   readonly status: number;
-  /** As they came, names in lower case; one sent twice stands twice. */
+  /** As they came, names in lower case; one sent twice is there twice. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Decoded from its framing and coding. */
   readonly body: string;
@@ -16,7 +16,7 @@ export interface RawAnswer {
 
 /**
  * Sends the bytes of a request (Latin-1) and reads until the server closes. Rejects where it has not closed within
- * `timeoutMs`: a request of these tests asks for that, and is whole, or as wrong as one can be answered at once.
+ * `timeoutMs`: requests of these tests have `Connection: close`, and are complete or too wrong to wait for the rest.
  */
 export function exchangeRaw(port: number, text: string, timeoutMs: number): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {

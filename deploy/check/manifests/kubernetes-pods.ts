@@ -105,7 +105,7 @@ function findProbeFaults(pod: Pod, container: Container): string[] {
   };
   return Object.entries(probes).flatMap(([name, path]) => {
     const request = container[name as keyof typeof probes]?.httpGet;
-    // Services have no use for the gateway's query, and do not mind it.
+    // Services ignore the gateway's query.
     const isRight =
       request?.path === path || (path === "/readyz" && request?.path === readinessPath("gateway"));
     if (!isRight) return [`${name} requests ${request?.path}, not ${path}`];

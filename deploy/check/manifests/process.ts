@@ -14,8 +14,8 @@ export interface Process {
 }
 
 /**
- * What probes of a process ask. The gateway's /readyz waits for the data of every chain, which may take hours: a probe
- * that waits for it keeps requests from all other chains.
+ * The path that probes of a process request. The gateway's /readyz waits for the data of every chain, which may take
+ * hours: a probe that waits for it keeps requests from all other chains.
  */
 export function readinessPath(process: string): string {
   return process === "gateway" ? "/readyz?exclude=data" : "/readyz";

@@ -7,7 +7,7 @@ export interface Workload {
   readonly name: string;
   /** The arguments of the container. */
   readonly command: readonly string[];
-  /** Variables with their values; undefined where the value stands in a Secret. */
+  /** Variables with their values; undefined where the value is in a Secret. */
   readonly env: ReadonlyMap<string, string | undefined>;
 }
 
@@ -48,9 +48,9 @@ export function listenPorts(
   }
   const portOf = (name: "GATEWAY_PORT" | "X402_PORT" | "FACILITATOR_PORT") =>
     Number(env.get(name) ?? SETTINGS[name].default);
-  // In containers it is named: what it is when unset stands in the programs.
+  // In containers it is named: its default is in the programs.
   const admin = Number(env.get(role === "gateway" ? "ADMIN_PORT" : "FACILITATOR_ADMIN_PORT"));
-  // Whether it sells anything is left to who installs it; its port is there in any case.
+  // The installer decides whether it sells anything; its port is there in any case.
   if (role === "gateway") return { http: portOf("GATEWAY_PORT"), x402: portOf("X402_PORT"), admin };
   if (role === "facilitator") return { http: portOf("FACILITATOR_PORT"), admin };
   if (!(role in SERVICE_PORTS)) return {};
@@ -70,7 +70,7 @@ export function stopTimeMs({ role }: Process, env: Workload["env"]): number {
 
 /**
  * Holds workloads against the processes of the tree and the settings table: every process once and nothing else,
- * every variable known, read by that process and well formed, every address leading to who it names.
+ * every variable known, read by that process and well formed, every address leading to what it names.
  */
 export function findWorkloadFaults(
   workloads: readonly Workload[],

@@ -9,7 +9,7 @@ const today = "2026-08-05";
 function reportOf(via: readonly unknown[]): string {
   return JSON.stringify({
     auditReportVersion: 2,
-    vulnerabilities: { door: { via }, house: { via: ["door"] } },
+    vulnerabilities: { door: { via }, floor: { via: ["door"] } },
   });
 }
 
@@ -29,7 +29,7 @@ describe("advisories", () => {
       ]);
   });
 
-  it("pass one that is accepted until its day, and not after, and no acceptance of nothing", () => {
+  it("pass one that is accepted until its day, and not after, and refuse an acceptance that nothing needs", () => {
     const accept = (until: string) => ({ ...none, accepted: [{ id: ID, reason: "no door here", until }] });
     expect(judgeAudit(reportOf([grave]), accept("2026-08-06")).faults).to.deep.equal([]);
     expect(judgeAudit(reportOf([grave]), accept(today)).faults).to.have.length(1);
@@ -38,7 +38,7 @@ describe("advisories", () => {
     ]);
   });
 
-  it("say that nothing is known where the registry gives none, and fail for it only where it is required", () => {
+  it("report UNKNOWN where the registry has no answer, and fail for it only where it is required", () => {
     const answers = ['{"message":"405 Method Not Allowed","statusCode":405}', "", "npm error network", "{}"];
     for (const answer of answers) {
       const lenient = judgeAudit(answer, none);

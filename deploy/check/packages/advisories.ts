@@ -26,8 +26,8 @@ interface Report {
 }
 
 /**
- * Reads known faults from the registry of production dependencies. Many mirrors have no answer to that, and a machine may
- * be offline: then nothing is known, which is said and passes, unless AUDIT_REQUIRED is set.
+ * Reads known faults from the registry of production dependencies. Many mirrors do not offer them, and a machine may
+ * be offline: then the result is unknown, which is reported and passes, unless AUDIT_REQUIRED is set.
  */
 export async function inspectAdvisories(): Promise<Finding> {
   const { stdout, output } = await run(COMMAND, { timeoutMs: TIMEOUT_MS });

@@ -27,14 +27,14 @@ describe("dependencies", () => {
   it("are one version each, and the one that is locked", () => {
     for (const version of ["^1.0.0", "latest", "1.x", "git+ssh://host.example/a.git", "file:../a"]) {
       expect(faultsWith("", {}, { dependencies: { a: version } }).join()).to.contain(
-        `asked for as ${version}`,
+        `is wanted as ${version}`,
       );
     }
     expect(faultsWith("", {}, { dependencies: { a: "1.0.1" } })).to.deep.equal([
-      "a is locked at 1.0.0, and 1.0.1 is asked for",
+      "a is locked at 1.0.0, and 1.0.1 is wanted",
     ]);
     expect(faultsWith("", {}, { dependencies: {} })).to.deep.equal([
-      "a is locked, and package.json does not ask for it",
+      "a is locked, and package.json does not list it",
     ]);
   });
 
@@ -60,7 +60,7 @@ describe("dependencies", () => {
 
   it("run nothing when they are installed", () => {
     expect(faultsWith("node_modules/a/node_modules/b", { hasInstallScript: true })).to.deep.equal([
-      "node_modules/a/node_modules/b has an install script that nobody has looked at (allowScripts)",
+      "node_modules/a/node_modules/b has an install script that is not reviewed (allowScripts)",
     ]);
     expect(faultsWith("", {}, { allowScripts: { tool: true } })).to.deep.equal([
       "tool runs its install script (allowScripts)",

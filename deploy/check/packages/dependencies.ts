@@ -22,11 +22,11 @@ export interface LockedPackages {
 export interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
-  /** npm's own setting: packages whose install scripts were looked at, and whether they run. */
+  /** npm's own setting: packages whose install scripts were reviewed, and whether they run. */
   readonly allowScripts?: Readonly<Record<string, boolean>>;
 }
 
-/** Permissive ones, which ask for no more than their own text. */
+/** Permissive ones, which require no more than their own text. */
 const LICENCES: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -60,8 +60,7 @@ function findLooseVersions(manifest: Manifest, packages: LockedPackages["package
     }
     const locked = packages[""]?.[kind] ?? {};
     for (const name of Object.keys(locked))
-      if (!Object.hasOwn(wanted, name))
-        faults.push(`${name} is locked, and package.json does not ask for it`);
+      if (!Object.hasOwn(wanted, name)) faults.push(`${name} is locked, and package.json does not list it`);
   }
   return faults;
 }

@@ -58,7 +58,7 @@ describe("lock file", () => {
     expect(findLockfileFaults({ packages })).to.deep.equal([]);
   });
 
-  it("refuses to guess the platform of an optional dependency whose name tells none", () => {
+  it("refuses to guess the platform of an optional dependency whose name has none", () => {
     const lock = withPackage("node_modules/other", { ...TOOL, optionalDependencies: { extra: "1.0.0" } });
     expect(() => completeLockfile(lock)).to.throw("Cannot enter extra");
   });

@@ -182,8 +182,8 @@ const ALLOWED: readonly Import[] = [
 
 const key = ({ rule, from, to }: Breach): string => `${rule}: ${from} → ${to}`;
 
-/** Writes a house whose files import exactly what the tables say; imported files without imports are empty modules. */
-async function buildHouse(root: string): Promise<void> {
+/** Writes a repository whose files import exactly what the tables say; other imported files are empty modules. */
+async function buildRepository(root: string): Promise<void> {
   const imports = new Map<string, string[]>(SOURCE_FOLDERS.map((folder) => [`${folder}/empty.ts`, []]));
   for (const { from, to, as } of [...BREACHES, ...ALLOWED]) {
     imports.set(from, [...new Set([...(imports.get(from) ?? []), as ?? relativeImport(from, to)])]);
@@ -234,12 +234,12 @@ describeLong("import rules", () => {
 
   before(async () => {
     root = await mkdtemp(join(tmpdir(), "import-rules-"));
-    await buildHouse(root);
+    await buildRepository(root);
     report = await inspectImports(root, ROOT);
   });
   after(() => rm(root, { recursive: true, force: true }));
 
-  it("reads the temporary house", () => expect(report.modules).to.be.greaterThan(BREACHES.length));
+  it("reads the temporary repository", () => expect(report.modules).to.be.greaterThan(BREACHES.length));
 
   for (const breach of BREACHES) {
     it(`reports ${key(breach)}`, () => expect(report.breaches.map(key)).to.include(key(breach)));
@@ -259,7 +259,7 @@ describeLong("import rules", () => {
     );
   });
 
-  it("reads every source file of the real house", async () => {
+  it("reads every source file of this repository", async () => {
     const real = await inspectImports(ROOT);
     expect(real.modules).to.be.at.least(await countSources());
     expect(real.dependencies).to.be.greaterThan(real.modules);

@@ -41,7 +41,9 @@ export async function inspectImports(root: string, repository: string = root): P
 }
 
 function summarise({ modules, summary }: ICruiseResult): ImportReport {
-  const own = modules.filter(({ source }) => SOURCE_FOLDERS.some((room) => source.startsWith(`${room}/`)));
+  const own = modules.filter(({ source }) =>
+    SOURCE_FOLDERS.some((folder) => source.startsWith(`${folder}/`)),
+  );
   return {
     breaches: summary.violations.map(({ rule, from, to }) => ({ rule: rule.name, from, to })),
     modules: own.length,

@@ -24,7 +24,7 @@ describe("file lengths", () => {
       [],
     ));
 
-  it("are read of every room", () => {
+  it("are read in every folder", () => {
     const paths = readSources(ROOT).map(({ path }) => path);
     expect(paths).to.include("services/shared/errors.ts").and.include("deploy/check/sources/source-files.ts");
     expect(paths.filter((path) => path.includes("node_modules"))).to.deep.equal([]);

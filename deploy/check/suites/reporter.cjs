@@ -3,10 +3,10 @@
 const { writeFileSync } = require("node:fs");
 const { reporters, Runner } = require("mocha");
 
-/** After the last test the process should end by itself; when it has not by now, it says what holds it. */
+/** After the last test the process should end by itself; when it has not by now, it prints what holds it. */
 const HELD_MS = 10_000;
 
-function tellWhatHolds() {
+function reportWhatHolds() {
   const held = process.getActiveResourcesInfo?.() ?? [];
   const counts = {};
   for (const kind of held) counts[kind] = (counts[kind] ?? 0) + 1;
@@ -37,7 +37,7 @@ class RecordingReporter extends reporters.Spec {
     runner.once(Runner.constants.EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;
       writeFileSync(output, JSON.stringify({ passes, failures, pending, failed }));
-      setTimeout(tellWhatHolds, HELD_MS).unref();
+      setTimeout(reportWhatHolds, HELD_MS).unref();
     });
   }
 }

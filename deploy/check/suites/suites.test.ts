@@ -63,7 +63,7 @@ describe("verdict on a suite", () => {
 });
 
 describe("tests of the product", () => {
-  it("are those of the gateway and of every folder of services, by room", () =>
+  it("are those of the gateway and of every folder of services, one by one", () =>
     expect(listProductTests(ROOT)).to.include.members([
       "gateway/**/*.test.ts",
       "services/evm-dex/**/*.test.ts",

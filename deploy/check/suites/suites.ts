@@ -38,10 +38,10 @@ interface SuiteOptions {
 const REASON_LINES = 8;
 
 export const ALL_TESTS = "{gateway,services,proto,deploy,bench}/**/*.test.ts";
-/** What also runs in production, and so on both runtimes: room by room, so that a crash takes one of them down only. */
+/** What also runs in production, and so on both runtimes: folder by folder, so that a crash ends one of them only. */
 export function listProductTests(root: string): string[] {
   const services = readdirSync(join(root, "services")).map((name) => `services/${name}`);
-  return ["gateway", ...services].map((room) => `${room}/**/*.test.ts`);
+  return ["gateway", ...services].map((folder) => `${folder}/**/*.test.ts`);
 }
 
 /** The Deno that the tests and `npm run start:deno` use. Not a devDependency: 140 MB that few runs need. */
@@ -132,7 +132,7 @@ export function judgeSuite(
   return { tally: { passed: passes, failed: faults.length > 0 ? Math.max(failed, 1) : 0 }, faults };
 }
 
-/** Failures are repeated after all suites: whoever reads only the end of the output finds them there. */
+/** Failures are repeated after all suites, so that the end of the output has them. */
 function describeFailure({ title, reason }: SuiteRecord["failed"][number]): string {
   return `failed: ${title}\n${reason.split("\n").slice(0, REASON_LINES).join("\n")}`;
 }

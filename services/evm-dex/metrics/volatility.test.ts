@@ -17,7 +17,7 @@ function expectNear(actual: number | null, expected: number): void {
 }
 
 describe("volatilityOf", () => {
-  it("gives what a hand calculation gives", () => {
+  it("equals a calculation by hand", () => {
     // Returns ln 2 and −ln 2: mean 0, deviation √(2 ln²2 / 1). Closes 1, 2, 1: mean 4/3, deviation √(1/3).
     const { priceVolatilityPct, meanAdjustedVolatilityPct } = volatilityOf([1, 2, 1]);
     expectNear(priceVolatilityPct, 98.02581434685472);

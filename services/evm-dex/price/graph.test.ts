@@ -12,7 +12,7 @@ function fresh(edges: ReadonlyMap<string, PriceEdge>, rules: WalkRules) {
   return walkAll(edges.values(), { anchors: ANCHORS, rules });
 }
 
-/** Answers how many tokens lost their link. */
+/** Returns how many tokens lost their link. */
 function applyChanges(links: Map<string, PriceLink>, changes: readonly LinkChange[]): number {
   for (const { token, link } of changes) {
     expect(link, token).to.not.deep.equal(links.get(token));
@@ -74,7 +74,7 @@ describe("PriceGraph", () => {
     expect(gone, "tokens that lost their price").to.be.greaterThan(50);
   });
 
-  it("writes one link where a pool that everything rests on moves", () => {
+  it("writes one link where a pool that all prices derive from moves", () => {
     const graph = new PriceGraph(["usd"]);
     const main = { pool: "p", token0: "usd", token1: "weth", price: 1 / 3_000, depth0: 5e7, depth1: 17_000 };
     graph.set(main);

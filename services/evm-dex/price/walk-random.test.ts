@@ -131,7 +131,7 @@ describe("walkPrices over random graphs", () => {
     );
   });
 
-  it("equals a naive search where paths are short of pools, and comes by detours there", () => {
+  it("equals a naive search where paths run out of pools, and takes detours there", () => {
     let detours = 0;
     fc.assert(
       fc.property(sparse, fc.integer({ min: 2, max: 4 }), (pools, maxHops) => {

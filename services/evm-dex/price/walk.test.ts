@@ -171,7 +171,7 @@ describe("walkPrices where the widest path has no pool to spare", () => {
     );
   });
 
-  it("takes the narrower path only there: elsewhere tokens rest on one another's own prices", () => {
+  it("takes the narrower path only there: elsewhere tokens derive from one another's own prices", () => {
     const near = pool("near", { tokens: ["z", "n"], price: 1, depths: [15_000, 15_000] });
     const toZ = pool("toZ", { tokens: [USD, "z"], price: 0.5, depths: [500_000, 250_000] });
     const { prices, links } = walkAll([...way, near, toZ], { anchors: [USD] });
@@ -180,7 +180,7 @@ describe("walkPrices where the widest path has no pool to spare", () => {
     expect(links.get("n")?.detour).to.deep.equal([]);
   });
 
-  it("prices what lies behind, as far as there are pools", () => {
+  it("prices the tokens beyond it, as far as pools remain", () => {
     const chain = ["c", "d", "e", "f"].map((token, i) =>
       pool(`on${i}`, { tokens: ["bcde"[i] as string, token], price: 1, ...deep }),
     );

@@ -77,7 +77,7 @@ describe("readAtHead", () => {
     expect(await readAtHead(store, { chainId: CHAIN_ID, read })).to.equal(undefined);
   });
 
-  it("lets a failure of the reading through", async () => {
+  it("passes on an error of the read", async () => {
     await moveTo(200);
     const failure = new ServiceError("not_found", "gone");
     const read = async () => Promise.reject(failure);

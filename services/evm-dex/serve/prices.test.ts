@@ -120,7 +120,7 @@ describe("createPriceSource", () => {
     expect(answered[0]?.usd).to.equal(3_100);
   });
 
-  it("has no chain that is not deployed on", async () => {
+  it("knows no chain beside the deployments", async () => {
     await fill();
     const error = await refusal({ chainId: 10, tokens: [WETH] });
     expect(error.code).to.equal("not_found");

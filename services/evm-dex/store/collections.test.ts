@@ -103,7 +103,7 @@ describe("evm-dex collections", () => {
     for (const [name, plan] of Object.entries(plans)) expectSearch(plan, name);
   });
 
-  it("would be noticed to sort: an order without an index is one", () => {
+  it("show a sort where an order has no index", () => {
     const plan = planner.explain(poolListings, {
       filter: { chainId: CHAIN_ID, family: "dexb" },
       order: [{ field: "cells", direction: "asc" }],

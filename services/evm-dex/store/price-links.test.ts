@@ -57,7 +57,7 @@ describeLong("price links", () => {
       ]),
     );
 
-  it("come back from the store as they went", async () => {
+  it("are read from the store as they were written", async () => {
     const links = [
       link({ token: "a", parent: "usd", side: 1, price: 1 / 3, depth: 1e-9 }),
       link({
@@ -75,7 +75,7 @@ describeLong("price links", () => {
     expect(rows.map(toLink)).to.deep.equal([...links, undefined, "anchor"]);
   });
 
-  it("give each block its prices, a token's own links being all that is written of it", async () => {
+  it("give each block its prices, with only a token's own links stored", async () => {
     await store.write([put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 9 }))]);
     await write(10, [
       link({ token: "weth", parent: "usd", price: 3_000 }),

@@ -40,7 +40,7 @@ describeOnEngines(
     });
 
     for (const [i, blocks] of ABSENCES.entries()) {
-      it(`heals what was replaced at the head before ${blocks} blocks came`, async () => {
+      it(`replaces what was reorganised at the head before ${blocks} blocks came`, async () => {
         const { store } = opened;
         const random = createRandom(100 + i);
         await mineBusyBlocks(chain, { blocks: 25, seed: 100 + i });

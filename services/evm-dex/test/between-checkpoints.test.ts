@@ -9,7 +9,7 @@ import { poolStates } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 import { storeWith } from "./kit/rows.ts";
 
-/** Answers, tags and snapshots are told apart by the checkpoint's block: what they are made of must not change under it. */
+/** Responses, ETags and snapshots are identified by the checkpoint's block: their data must not change within it. */
 describeWithChain("evm-dex ingest: between two checkpoints", () => {
   let chain: TestChain;
   let ingest: TestIngest;

@@ -24,7 +24,7 @@ describeWithChain("a fork of Uniswap v3 that only the deployments name", () => {
     directory = await mkdtemp(join(tmpdir(), "chaintables-fork-"));
     const file = JSON.parse(await readFile(chain.deploymentsFile, "utf8"));
     const [factory] = file.evmDex.chains[0].factories;
-    Object.assign(factory, { dexName: "Nobody's Swap", family: "clones" });
+    Object.assign(factory, { dexName: "Forked Swap", family: "clones" });
     const deploymentsFile = join(directory, "deployments.json");
     await writeFile(deploymentsFile, JSON.stringify(file));
     chains = loadDeployments(deploymentsFile);
@@ -43,11 +43,11 @@ describeWithChain("a fork of Uniswap v3 that only the deployments name", () => {
     await ingest.catchUp();
     const deps = depsOf(ingest.store, chains);
     const [dex] = await rowsOf(dexes, dexesHandler(deps), { chain_id: 8453 });
-    expect(dex).to.include({ dexName: "Nobody's Swap", dexType: "v3", family: "clones" });
+    expect(dex).to.include({ dexName: "Forked Swap", dexType: "v3", family: "clones" });
     const [row] = await rowsOf(endpoint, clonesPoolHandler(deps), { chain_id: 8453, pool_address: pool });
     const { tick, sqrtPriceX96 } = await chain.slot0(pool);
     expect(row).to.include({
-      dexName: "Nobody's Swap",
+      dexName: "Forked Swap",
       currentTick: tick,
       currentSqrtPriceX96: `${sqrtPriceX96}`,
       currentLiquidity: `${await chain.liquidity(pool)}`,

@@ -59,7 +59,7 @@ describe("evm-dex with an empty store", () => {
 
 /** 2025-10-09T08:53:20Z: long ago, so that the index is stale. */
 const GENESIS_S = 1_760_000_000;
-/** Seconds before each block: windows of all lengths hold something, and something lies before them. */
+/** Seconds before each block: windows of all lengths have events in them and before them. */
 const GAPS = [2, 2_600_000, 2, 700_000, 2, 200_000, 2, 80_000, 3_000, 2, 1_800, 60, 240, 2, 61, 2];
 const ETHEREUM_FACTORY = "0x1f98431c8ad98523631ae4a59f267346ea31f984";
 
@@ -175,7 +175,7 @@ describeWithChain("evm-dex over an indexed chain", () => {
       put(pools, [clone, silent]),
       put(poolStates, [{ ...state, poolAddress: clone.poolAddress }]),
     ]);
-    const ask = async (path: string, pool: string) => {
+    const expectNotFound = async (path: string, pool: string) => {
       const response = await fetch(`${service.httpUrl}${path}?pool_address=${pool}`);
       const body = await bodyOf(response);
       expect([response.status, body.error], `${path} of ${pool}`).to.deep.equal([404, "not_found"]);
@@ -184,12 +184,12 @@ describeWithChain("evm-dex over an indexed chain", () => {
       return body.message as string;
     };
     for (const pool of [unknown, clone.poolAddress]) {
-      expect(await ask(dexbPool.path, pool)).to.equal(`No pool ${pool} is known on chain 8453.`);
+      expect(await expectNotFound(dexbPool.path, pool)).to.equal(`No pool ${pool} is known on chain 8453.`);
     }
-    expect(await ask(dexbPool.path, silent.poolAddress)).to.contain("has had no event yet");
+    expect(await expectNotFound(dexbPool.path, silent.poolAddress)).to.contain("has had no event yet");
     const real = chain.pools[0]?.address ?? "";
-    await ask("/evm/clones/v3/pool", real);
-    await ask("/evm/dexa/v3/pool", real);
+    await expectNotFound("/evm/clones/v3/pool", real);
+    await expectNotFound("/evm/dexa/v3/pool", real);
   });
 
   it("has the state of the data in headers, and returns 304 until it changes", async () => {

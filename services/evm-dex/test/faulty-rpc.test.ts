@@ -44,14 +44,14 @@ describeWithChain("evm-dex ingest: RPC endpoints that fail", () => {
   });
   after(() => chain?.stop());
 
-  it("lose and double nothing, where logs are read by range", async () => {
+  it("lose and repeat nothing, where logs are read by range", async () => {
     const counts = await indexThrough([1, 2], { ...QUICK, withoutReceipts: true });
     for (const fault of Object.keys(counts) as (keyof Counts)[]) {
       expect(counts[fault], `a storm without ${fault} proves nothing about it`).to.be.greaterThan(0);
     }
   });
 
-  it("lose and double nothing, where whole blocks are read", async () => {
+  it("lose and repeat nothing, where whole blocks are read", async () => {
     const counts = await indexThrough([3, 4], QUICK);
     const faults = Object.values(counts).reduce((sum, count) => sum + count, 0);
     // Few requests are needed then: which faults meet them is chance.
@@ -82,7 +82,7 @@ describeWithChain("evm-dex ingest: RPC endpoints that fail", () => {
   }
 });
 
-/** A node that is behind makes an ingest content too early: the truth is the chain's own head. */
+/** A node that is behind ends an ingest too early: the head is read from the chain itself. */
 async function catchUpTo(ingest: { catchUp(): Promise<void>; block(): number }, head: number): Promise<void> {
   while (ingest.block() < head) await ingest.catchUp();
 }

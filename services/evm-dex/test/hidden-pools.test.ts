@@ -36,7 +36,7 @@ interface RawLog {
   readonly data: string;
 }
 
-/** A node that keeps some pools' creations back wherever it is requested for logs, and notes who is requested for its factory. */
+/** A node that withholds some pools' creations from eth_getLogs, and records whose factory is requested. */
 async function startHidingRpc(target: string, hidden: readonly string[]) {
   const requested: string[] = [];
   const isHidden = ({ topics, data }: RawLog) =>
@@ -146,7 +146,7 @@ describeWithChain("evm-dex ingest: pools whose creation a node withheld", () => 
       const found = await indexed("found", { url: hiding.url, kills: 0 });
       expect(found.pools).to.deep.equal(complete.pools);
       expectSameStore(found.dump, complete.dump);
-      // Each contract once: those that are ours, and the pools of the factory that is not.
+      // Each contract once: the withheld pools, and those of the factory that is not configured.
       const unknownPools = [...hidden, ...(chain.deployment.sushi?.pools ?? []).map((pool) => pool.address)];
       expect([...hiding.requested].sort()).to.deep.equal(unknownPools.sort());
       const killed = await indexed("killed", { url: hiding.url, kills: KILLS });

@@ -27,7 +27,7 @@ describeWithChain("evm-dex ingest: pools without events since the index began", 
     startBlock = await chain.headNumber();
     await chain.swap(chain.pools[0]?.address ?? "0x", { zeroForOne: true, amount: 10n ** 15n });
     await chain.mine(2, { intervalS: 2 });
-    dataDir = await mkdtemp(join(tmpdir(), "chaintables-quiet-"));
+    dataDir = await mkdtemp(join(tmpdir(), "chaintables-inactive-"));
     store = await openStore({ service: "evm-dex", dataDir });
     await store.declare(COLLECTIONS);
   });

@@ -19,7 +19,7 @@ import { dumpFreshIndex, dumpStore, expectSameStore, mineBusyBlocks } from "./ki
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
-/** Fewer where a user runs the tests; the full check asks for all fifty. */
+/** Fewer where a user runs the tests; the full check runs all fifty. */
 const KILLS = Number(process.env.TEST_KILLS ?? 10);
 /** Small ranges make many writes, so that kills fall between and into them. */
 const RANGE_LIMIT = 12;

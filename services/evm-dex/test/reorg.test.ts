@@ -77,7 +77,7 @@ async function shock(chain: TestChain, random: Random): Promise<void> {
   await chain.swap(pool.address, { zeroForOne, amount: held / 3n });
 }
 
-/** What Slipstream alone can do: a fee that changes without an event, fees that the gauge takes, a pool that speaks first. */
+/** What Slipstream alone can do: a fee that changes without an event, gauge fees, events before a creation. */
 async function actOnSlipstream(chain: TestChain, random: Random): Promise<void> {
   const { slipstream } = chain;
   const pool = random.pick(slipstream.pools);

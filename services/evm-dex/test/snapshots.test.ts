@@ -85,7 +85,7 @@ describeWithChain("evm-dex with Redis", () => {
     await until(async () => (await getCheckpoint(store, CHAIN))?.blockHash === header.hash);
     return header;
   };
-  /** What the store says, by other means than the service's. */
+  /** What the store holds, read without the service. */
   const fromStore = async (poolAddress: string) => {
     const key = { chainId: CHAIN, poolAddress, family: "dexb" };
     const found = await readPool(store, { view: v3PoolView, key });

@@ -33,7 +33,7 @@ import { type PoolReader, pancakeReader, slipstreamReader, uniswapReader } from 
 
 /** 2025-10-09T08:53:20Z */
 const GENESIS_S = 1_760_000_000;
-/** Seconds before each block: windows of all lengths hold something, and something lies before them. */
+/** Seconds before each block: windows of all lengths have events in them and before them. */
 const GAPS = [2, 2_600_000, 2, 700_000, 2, 200_000, 80_000, 3_000, 2, 1_800, 60, 240, 2, 61, 2];
 
 describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory of Uniswap v3", () => {
@@ -135,10 +135,10 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
   it("each path serves only its own DEXes", async () => {
     const deps = depsOf(ingest.store, chains);
     const [slipstream, pancake] = [nth(kin.slipstream, 0), nth(kin.pancake, 0)];
-    const ask = (pool: DeployedPool) => ({ chain_id: 8453 as const, pool_address: pool.address });
-    expect(await refusalOf(dexaV3PoolHandler(deps), ask(pancake))).to.equal("not_found");
-    expect(await refusalOf(clonesPoolHandler(deps), ask(slipstream))).to.equal("not_found");
-    expect(await refusalOf(clonesPoolHandler(deps), ask(nth(chain.pools, 0)))).to.equal("not_found");
+    const query = (pool: DeployedPool) => ({ chain_id: 8453 as const, pool_address: pool.address });
+    expect(await refusalOf(dexaV3PoolHandler(deps), query(pancake))).to.equal("not_found");
+    expect(await refusalOf(clonesPoolHandler(deps), query(slipstream))).to.equal("not_found");
+    expect(await refusalOf(clonesPoolHandler(deps), query(nth(chain.pools, 0)))).to.equal("not_found");
   });
 
   it("tracks the balances of each pool through all kinds of events", async () => {

@@ -20,7 +20,7 @@ const write = (row: object, head = HEAD) => writeSnapshot({ family: "dexb", row,
 const scalar = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n }),
-  // JSON has one zero; so have the bodies of answers.
+  // JSON has one zero; so have the bodies of responses.
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value)),
   fc.boolean(),
   fc.constant(null),
@@ -32,7 +32,7 @@ const rows = fc.dictionary(
 );
 
 describe("snapshots", () => {
-  it("come back as they were, to the bit", () => {
+  it("are read as they were written, to the bit", () => {
     fc.assert(
       fc.property(rows, (row) => {
         expect(readSnapshot(write(row), HEAD)).to.deep.equal({ family: "dexb", row, computedAtMs: NOW });

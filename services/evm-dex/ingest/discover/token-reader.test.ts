@@ -14,7 +14,7 @@ const DECIMALS = toFunctionSelector("decimals()");
 const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
 const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 
-/** What the contracts result, by address; null reverts. */
+/** What the contracts return, by address; null reverts. */
 type Answers = Record<string, { symbol: Hex | null; decimals: Hex | null }>;
 
 function answering(results: Answers) {

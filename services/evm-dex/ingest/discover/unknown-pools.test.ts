@@ -25,7 +25,7 @@ const FROM = 2_000;
 const CREATED = 777;
 const POOL = address(0x900);
 const [TOKEN0, TOKEN1] = [address(0x10), address(0x20)];
-const NOBODY = address(0);
+const ZERO = address(0);
 
 const selector = (functionName: "factory" | "token0" | "token1" | "fee" | "tickSpacing" | "stable") =>
   encodeFunctionData({ abi, functionName });
@@ -45,7 +45,7 @@ interface Contract {
   readonly prunedBelow?: number;
 }
 
-/** A chain with one contract that speaks, and our factory. */
+/** A chain with one contract that answers calls, and the configured factory. */
 function chainWith(contract: Contract, getPool: Hex) {
   const facts: Record<string, Hex> = {
     [selector("token0")]: addressWord(TOKEN0),
@@ -60,7 +60,7 @@ function chainWith(contract: Contract, getPool: Hex) {
         return contract.factory === undefined ? null : addressWord(contract.factory);
       if (to === POOL) return facts[data] ?? null;
       if (to === address(0xfac) && data === getPool)
-        return addressWord(block >= CREATED ? (contract.registered ?? POOL) : NOBODY);
+        return addressWord(block >= CREATED ? (contract.registered ?? POOL) : ZERO);
       return null;
     },
   });
@@ -138,7 +138,7 @@ describe("UnknownPools", () => {
         ...chain,
         call: async (calls) =>
           calls[0]?.to === rewards.voter
-            ? calls.map((call) => addressWord(call.block >= block ? address(0x6a) : NOBODY))
+            ? calls.map((call) => addressWord(call.block >= block ? address(0x6a) : ZERO))
             : chain.call(calls),
       };
       const unknownPools = new UnknownPools(source, { factories: [gauged], fromBlock: FROM });
@@ -156,9 +156,9 @@ describe("UnknownPools", () => {
   const foreign: readonly [string, Contract][] = [
     ["that names no factory", { results: FEE_3000 }],
     ["of another factory", { ...ours, factory: address(0xbad) }],
-    ["that its factory does not know", { ...ours, registered: NOBODY }],
-    ["that says of itself what is true of another", { ...ours, registered: address(0x901) }],
-    ["that does not tell its fee", { factory: factory.address }],
+    ["that its factory does not know", { ...ours, registered: ZERO }],
+    ["that claims the facts of another pool", { ...ours, registered: address(0x901) }],
+    ["without a fee getter", { factory: factory.address }],
   ];
   for (const [name, contract] of foreign) {
     it(`rejects a contract ${name}, and reads it once`, async () => {

@@ -146,7 +146,7 @@ describe("Fetcher: LP tokens' Transfers", () => {
           source.withhold((log) => !isHonest && log.blockNumber === block && log.topics[0] === topic);
           const batches = await read(source).catch((caught: unknown) => caught);
           if (batches instanceof ReorgDetected) expect(batches.message).to.contain(`Logs of block ${block}`);
-          // Where the blooms told it, the answer is complete.
+          // Where the blooms showed it, the response is complete.
           else expect(eventsOf(batches as BlockBatch[])).to.deep.equal(EVENTS);
           isHonest = true;
           expect(eventsOf(await read(source))).to.deep.equal(EVENTS);

@@ -61,7 +61,7 @@ function chainOf(blocks: readonly (readonly { address: Hex; topics: Hex[]; data:
 }
 
 describe("Fetcher", () => {
-  it("decodes a pool's events from before its creation event, as Slipstream has them", async () => {
+  it("decodes a pool's events from before its creation event, as Slipstream emits them", async () => {
     const source = chainOf([
       [
         { address: POOL, ...initialize },

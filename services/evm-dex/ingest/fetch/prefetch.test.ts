@@ -69,7 +69,7 @@ describe("prefetchMap", () => {
     }
   });
 
-  it("throws a failed mapping where its item would have come", async () => {
+  it("throws the error of a failed mapping at the place of its item", async () => {
     for (const ahead of [0, 2, 9]) {
       const map = async (item: number) => {
         // The later ones fail first.
@@ -83,7 +83,7 @@ describe("prefetchMap", () => {
     }
   });
 
-  it("gives what came before its source broke, and then the error", async () => {
+  it("returns what came before its source failed, and then the error", async () => {
     async function* broken() {
       yield 0;
       yield 1;
@@ -110,7 +110,7 @@ describe("prefetchMap", () => {
     );
   });
 
-  it("leaves what is under way unseen when it ends early: no rejection is unhandled, the source is closed", async () => {
+  it("discards what is under way when it ends early: no rejection is unhandled, the source is closed", async () => {
     const unhandled: unknown[] = [];
     const listen = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", listen);
@@ -162,7 +162,7 @@ describe("prefetchNext", () => {
     expect(error).to.equal("no item 3");
   });
 
-  it("ends its source when it ends early, without waiting for what that waits for", async () => {
+  it("ends its source when it ends early, without waiting for the next item", async () => {
     let ended = 0;
     for await (const item of prefetchNext(items(9, { onEnd: () => ended++ }))) if (item === 2) break;
     await settle();

@@ -35,7 +35,7 @@ function sourceOf(source: LogChain, watched: readonly Hex[], maxAddresses = 100)
 const places = (logs: readonly RawLog[]) => logs.map((log) => `${log.blockNumber}:${log.logIndex}`);
 
 describe("TransferScan", () => {
-  it("gives piece by piece what a long run has of watched pools, in few requests", async () => {
+  it("returns a long run's Transfers of watched pools piece by piece, in few requests", async () => {
     const blocks = Array.from({ length: 40 }, (_, i) => (i % 3 === 0 ? [0, 4] : i % 3 === 1 ? [1] : []));
     const chain = chainOf(blocks);
     const transfers = sourceOf(chain, [POOLS[0] as Hex, POOLS[1] as Hex]);
@@ -51,7 +51,7 @@ describe("TransferScan", () => {
     expect(chain.requested.map(({ range }) => range)).to.deep.equal([{ fromBlock: 1, toBlock: 40 }]);
   });
 
-  it("misses and doubles nothing of pools that are watched only from some piece on", async () => {
+  it("misses and repeats nothing of pools that are watched from a later piece on", async () => {
     const run = fc.record({
       blocks: fc.array(fc.subarray([0, 1, 2, 3, 4]), { minLength: 1, maxLength: 60 }),
       sizes: fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 60, maxLength: 60 }),
@@ -72,7 +72,7 @@ describe("TransferScan", () => {
           const fresh = POOLS.filter((pool, i) => since[i] === piece && !transfers.watchedPools.has(pool));
           for (const pool of fresh) transfers.watchedPools.add(pool);
           const taken = scan.take({ fromBlock: from, toBlock: to }, fresh);
-          // Pieces are requested for while the ones before are still on their way.
+          // Pieces are requested while earlier ones are still on their way.
           if (!ahead) await taken;
           pending.push(taken);
           for (let block = from; block <= to; block++) {
@@ -83,7 +83,7 @@ describe("TransferScan", () => {
           from = to + 1;
         }
         const taken = (await Promise.all(pending)).flat();
-        // A pool that is watched later may be told of from the window's start: those before are none of the piece's.
+        // A pool that is watched later may add Transfers from the window's start, before its piece: they are extra.
         expect(places(taken)).to.include.members(expected);
         expect(new Set(places(taken)).size).to.equal(taken.length);
         expect(places(taken)).to.deep.equal(places([...taken].sort(byPlace)));
@@ -92,7 +92,7 @@ describe("TransferScan", () => {
     );
   });
 
-  it("detects a response that lacks some, by the blooms", async () => {
+  it("detects a response that lacks logs, by the blooms", async () => {
     const chain = chainOf([[0], [], [0], [1], [0]]);
     chain.withhold((log) => log.blockNumber === 3);
     const scan = new TransferScan(sourceOf(chain, [POOLS[0] as Hex]), { from: 1, to: 5, signal });

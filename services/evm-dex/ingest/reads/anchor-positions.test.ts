@@ -53,7 +53,7 @@ describe("anchorPositions", () => {
   });
   afterEach(() => store.close());
 
-  /** Balances that tell contract and block. */
+  /** Balances that encode contract and block. */
   const source = (isPruned = false) =>
     createFakeSource({
       call: ({ to, block }) =>

@@ -46,7 +46,7 @@ describe("balanceCalls", () => {
 });
 
 describe("readBalance", () => {
-  it("reads a word, and null where there is none", () => {
+  it("reads a word, and null where it is missing", () => {
     expect(readBalance(word(2n ** 256n - 1n))).to.equal(2n ** 256n - 1n);
     expect(readBalance(`${word(5n)}00`)).to.equal(5n);
     for (const none of [null, undefined, "0x", "0x05"] as (Hex | null | undefined)[]) {

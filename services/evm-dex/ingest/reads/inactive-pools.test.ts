@@ -180,7 +180,7 @@ describe("readInactivePools", () => {
     const flaky = {
       ...source,
       call: async (calls: readonly EthCall[]) => {
-        if (failures-- > 0) throw new UpstreamError("nobody answers");
+        if (failures-- > 0) throw new UpstreamError("no endpoint responded");
         return source.call(calls);
       },
     };

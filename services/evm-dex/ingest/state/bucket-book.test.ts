@@ -12,7 +12,7 @@ import { BucketBook } from "./bucket-book.ts";
 const POOL = address(0x900);
 const OTHER = address(0x901);
 
-/** One write of the ingest: load, add, store. Answers the previous minutes. */
+/** One write of the ingest: load, add, store. Returns the previous minutes. */
 async function addBatch(
   book: BucketBook,
   { swaps, store }: { store: Store; swaps: readonly (ModelSwap & { poolAddress: string })[] },
@@ -81,7 +81,7 @@ describeLong("BucketBook", () => {
     await store.close();
   });
 
-  it("reads again what it had to forget", async () => {
+  it("reads again what it evicted", async () => {
     const store = await openTestStore();
     const book = new BucketBook(store, CHAIN_ID);
     const day = 86_400;

@@ -13,7 +13,7 @@ const word = (value: number) => encodeAbiParameters([{ type: "uint256" }], [BigI
 const START = 10_000;
 /** Of any phase. */
 const POOLS = [0, 7, 900, 1_799].map((phase) => address(0x10_0000 * FEE_REFRESH_BLOCKS + phase));
-/** A fee that tells pool and block. */
+/** A fee that encodes pool and block. */
 const feeAt = (pool: string, block: number) => (Number.parseInt(pool.slice(-8), 16) % 97) * 100_000 + block;
 
 async function bookOf(pools: readonly string[], kind = "slipstream"): Promise<PoolBook> {
@@ -76,8 +76,8 @@ describe("FeeBook", () => {
     const at = { head: START + 5, fromBlock: START };
     expect(await new FeeBook(CHAIN_ID).refresh(chain, { ...at, pools: fixed })).to.deep.equal([]);
     expect(chain.calls).to.deep.equal([]);
-    const quiet = await bookOf(POOLS);
-    const rows = await new FeeBook(CHAIN_ID).refresh(chain, { ...at, pools: quiet });
+    const untouched = await bookOf(POOLS);
+    const rows = await new FeeBook(CHAIN_ID).refresh(chain, { ...at, pools: untouched });
     for (const { poolAddress, block } of rows)
       expect(block).to.equal(Math.max(START - 1, lastRefreshBlock(poolAddress, START + 5)));
     expect(rows).to.have.length(POOLS.length);
@@ -102,7 +102,7 @@ describe("FeeBook", () => {
     ]);
   });
 
-  it("ends as one that read at the last head alone, whatever was rolled back on the way", async () => {
+  it("equals a book that read at the last head only, whatever was rolled back before", async () => {
     const step = fc.record({
       blocks: fc.integer({ min: 1, max: 1_200 }),
       touched: fc.subarray(POOLS),

@@ -206,7 +206,7 @@ describe("Indexer", () => {
     }
   });
 
-  it("takes the protocol's share from the state a swap left", async () => {
+  it("takes the protocol's share from the state after a swap", async () => {
     const shared: PoolEvent = { kind: "set_fee_protocol", feeProtocol: 0x04 };
     const { events } = await add(
       blockOf(100, 1_000, [
@@ -239,7 +239,7 @@ describe("Indexer", () => {
     expect(later.events.map(({ previousMinute }) => previousMinute)).to.deep.equal([1_020, 1_080]);
   });
 
-  it("does not count the way from an unknown price as travel", async () => {
+  it("does not count the move from an unknown price as tick travel", async () => {
     const { events } = await add(blockOf(100, 1_000, [[POOL, ANN, swap(1n, -4n, 13_863)]]));
     expect(events[0]?.tickTravel).to.equal(0);
     const next = await add(blockOf(101, 1_002, [[POOL, ANN, swap(1n, -4n, 13_800)]]));
@@ -302,7 +302,7 @@ describe("Indexer", () => {
   });
 
   it("refuses events of a pool that was not loaded", () => {
-    const stranger = blockOf(100, 1_000, [[address(0x999), ANN, initialize]]);
-    expect(() => indexer.addBlock(stranger)).to.throw(address(0x999));
+    const foreign = blockOf(100, 1_000, [[address(0x999), ANN, initialize]]);
+    expect(() => indexer.addBlock(foreign)).to.throw(address(0x999));
   });
 });

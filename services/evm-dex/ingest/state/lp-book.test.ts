@@ -28,7 +28,7 @@ describe("LpBook", () => {
   });
   afterEach(() => store.close());
 
-  it("leaves a row an event with the position after it, and the position as its last", () => {
+  it("writes a row for each event with the position after it, and the last one as the position", () => {
     book.add(POOL, adding(ANN, 5n), place(100, 3));
     book.add(POOL, adding(BOB, 7n), place(100, 3));
     book.add(POOL, adding(ANN, -2n), place(140, 1));

@@ -95,7 +95,7 @@ describe("PoolPrices", () => {
     expect(depthWith(10n ** 18n * 4_000n)).to.equal(undefined);
   });
 
-  it("mistrusts a price that jumped, until it has held; time alone settles it", () => {
+  it("trusts a price that jumped only after it has held, also without a further event", () => {
     const book = new PoolPrices([USDC]);
     const token = address(0xb0);
     const entry = entryOf(1, { tokens: [token, USDC], price: 4 });
@@ -111,7 +111,7 @@ describe("PoolPrices", () => {
     expect(book.usd(token)).to.equal(9);
   });
 
-  it("is not moved by a deep pool that is pushed away for two minutes, nor are prices that rest on it", () => {
+  it("is not moved by a deep pool that is pushed away for two minutes, nor are prices derived from it", () => {
     const book = new PoolPrices([USDC]);
     const [token, other] = [address(0xb0), address(0xb1)];
     const main = entryOf(1, { tokens: [token, USDC], price: 4 });

@@ -84,7 +84,7 @@ function modelRollup(
 }
 
 describe("V2Book", () => {
-  it("has the hours and days of all swaps, however they are dealt out over writes and restarts", async () => {
+  it("has the hours and days of all swaps, however they are split over writes and restarts", async () => {
     const story = fc.record({
       swaps: fc.array(anySwap, { minLength: 1, maxLength: 40 }),
       batch: fc.integer({ min: 1, max: 9 }),
@@ -131,7 +131,7 @@ describe("V2Book", () => {
     for (const row of rows) book.add(row);
     expect(book.flush().rollups).to.have.length(2);
     expect(book.flush()).to.deep.equal({ rollups: [], largeSwaps: [] });
-    // Among ten larger ones it is none of the largest.
+    // Ten are larger: it is not among the largest.
     book.add({ ...(rows[0] as V2SwapRow), blockNumber: 999, valueUsd: 1 });
     const { rollups, largeSwaps } = book.flush();
     expect([rollups.length, largeSwaps.length]).to.deep.equal([2, 0]);

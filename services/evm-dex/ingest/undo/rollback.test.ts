@@ -88,7 +88,7 @@ const story = fc.record({
 });
 
 describeLong("rollbackTo", () => {
-  it("leaves what an index up to that block has, and lets another branch go on from there", async () => {
+  it("leaves what an index up to that block has, and another branch can continue from it", async () => {
     let undone = 0;
     await fc.assert(
       fc.asyncProperty(story, async ({ plan, keep, other, batch }) => {
@@ -124,7 +124,7 @@ describeLong("rollbackTo", () => {
     await store.close();
   });
 
-  it("mends a write that was killed at any place, on a store that does each step for itself", async () => {
+  it("repairs a write that was killed at any step, on a store that applies each step by itself", async () => {
     const killed = fc.record({ plan: blockPlans(10), before: fc.nat(9), kill: anyKill });
     let partial = 0;
     await fc.assert(
@@ -150,7 +150,7 @@ describeLong("rollbackTo", () => {
     expect(partial).to.be.greaterThan(5);
   });
 
-  it("ends the same when it is itself killed at any place and done again", async () => {
+  it("ends the same when it is itself killed at any step and repeated", async () => {
     const killed = fc.record({
       plan: blockPlans(12),
       keep: fc.nat(11),

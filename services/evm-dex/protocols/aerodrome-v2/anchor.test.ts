@@ -98,7 +98,7 @@ describe("the state of a v2 pool from its getters", () => {
     }
   });
 
-  it("has no gauge where there is none, and no custom fee of 0", () => {
+  it("has no gauge for a pool without one, and no custom fee of 0", () => {
     const calls = v2AnchorCalls(pool, 99);
     const state = readV2Anchor(read(calls, { ...RESULTS, [`${FACTORY} customFee`]: 0n }));
     expect(state).to.include({ gauge: undefined, staked: 0n, hasCustomFee: false });
@@ -158,7 +158,7 @@ describe("a position from its getters", () => {
     });
   });
 
-  it("calls no gauge where there is none, and is empty where calls fail", () => {
+  it("calls no gauge for a pool without one, and is empty where calls fail", () => {
     const ungauged = { ...state, gauge: undefined };
     const calls = v2PositionCalls(ANN, { state: ungauged, pool, block: 98 });
     expect(calls.map(({ to }) => to)).to.deep.equal([POOL]);

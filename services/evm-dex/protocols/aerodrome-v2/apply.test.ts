@@ -145,7 +145,7 @@ describe("applyV2", () => {
     );
   });
 
-  it("holds at zero where the state before the index was unavailable", () => {
+  it("stays at zero where the state before the index was unavailable", () => {
     const unknown = grow(
       EMPTY_V2_STATE,
       { kind: "transfer", from: ANN, to: ZERO_ADDRESS, amount: 5n },

@@ -35,10 +35,10 @@ describe("positionChanges", () => {
   });
 
   it("has no position of the zero address, the locked minimum, the pool or its gauge", () => {
-    for (const nobody of [ZERO_ADDRESS, LOCKED, POOL, GAUGE]) {
-      expect(Object.keys(transfer(nobody, BOB))).to.deep.equal([BOB]);
-      expect(Object.keys(transfer(ANN, nobody))).to.deep.equal([ANN]);
-      expect(changes({ kind: "claim", owner: nobody })).to.deep.equal({});
+    for (const excluded of [ZERO_ADDRESS, LOCKED, POOL, GAUGE]) {
+      expect(Object.keys(transfer(excluded, BOB))).to.deep.equal([BOB]);
+      expect(Object.keys(transfer(ANN, excluded))).to.deep.equal([ANN]);
+      expect(changes({ kind: "claim", owner: excluded })).to.deep.equal({});
     }
   });
 
@@ -57,7 +57,7 @@ describe("positionChanges", () => {
     expect(changes({ kind: "notify_reward", amount: 1n })).to.deep.equal({});
   });
 
-  it("holds at zero where the position before the index was unavailable", () => {
+  it("stays at zero where the position before the index was unavailable", () => {
     expect(transfer(ANN, BOB, 11n)[ANN]?.balance).to.equal(0n);
     expect(changes({ kind: "withdraw", owner: ANN, amount: 5n })[ANN]?.staked).to.equal(0n);
   });

@@ -185,7 +185,7 @@ describe("applyEvent over random lives of a pool", () => {
   });
 });
 
-/** The event of a step; swaps tell the liquidity that a pool would, from its positions. */
+/** The event of a step; swaps carry the liquidity that a pool would emit, from its positions. */
 function toEvent(each: Step, positions: Position[]): V3Event | undefined {
   if (each.kind === "mint") positions.push(each);
   if (each.kind === "burn") {

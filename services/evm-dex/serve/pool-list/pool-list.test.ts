@@ -55,7 +55,7 @@ const ELSEWHERE = [
  */
 function sorted(pools: readonly PoolRow[], order: readonly OrderTerm<PoolListField>[]): string[] {
   const requested = order.length === 0 ? [{ field: "createdAt", direction: "desc" } as const] : order;
-  // The chain, which is the same for all, is no column to break ties by unless it stands alone.
+  // The chain is the same for all: it sets the direction of ties only where it is the only column.
   const last = (requested.filter(({ field }) => field !== "chainId").at(-1) ??
     requested.at(-1)) as OrderTerm<PoolListField>;
   const isReversed = last.field === "createdAt" && last.direction === "desc";

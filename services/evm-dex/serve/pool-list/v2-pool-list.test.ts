@@ -23,7 +23,7 @@ import { HOUR, priceLink } from "../../test/v2/v2-world.ts";
 import { rewardTokens } from "../../views/v2-facts.ts";
 import { V2PoolList } from "./v2-pool-list.ts";
 
-/** What an ingest may do to the store between two questions. */
+/** What an ingest may do to the store between two requests. */
 type Step =
   | { readonly kind: "blocks"; readonly touched: readonly number[]; readonly count: number }
   | { readonly kind: "reorg"; readonly depth: number; readonly touched: readonly number[] }
@@ -103,7 +103,7 @@ describeLong("V2PoolList", () => {
     for (const answer of answers) expect(answer).to.deep.equal(answers[0]);
   });
 
-  it("is right although the ingest went on while it was read for the first time", async () => {
+  it("is right although the ingest continued during the first read", async () => {
     const chain = new Chain(store, sample);
     const first: Step = { kind: "blocks", touched: [0, 1], count: 3 };
     const steps: Step[] = [first, { kind: "create" }, { kind: "reorg", depth: 2, touched: [3] }];
@@ -123,7 +123,7 @@ describeLong("V2PoolList", () => {
     const going = watched(store, async (from) => {
       const time = (seen.get(from.name) ?? 0) + 1;
       seen.set(from.name, time);
-      // While the pools' parts are read a block comes; before the whole is brought up to the head it goes.
+      // Blocks come while the pools' parts are read, and go before the list is brought up to the head.
       if (from === v2Rollups && time === 1) await chain.take({ kind: "blocks", touched: [0, 1], count: 3 });
       if (from === pools && time === 2) await chain.take({ kind: "reorg", depth: 3, touched: [2] });
     });
@@ -138,7 +138,7 @@ describeLong("V2PoolList", () => {
       sample.world.addPool({ ...weth, row: {} }),
       sample.world.addPool({ ...weth, row: {} }),
     ];
-    const quiet = (pool: typeof old, reserve0: bigint) =>
+    const inactive = (pool: typeof old, reserve0: bigint) =>
       put(inactivePools, [
         {
           ...{ chainId: CHAIN_ID, poolAddress: pool.row.poolAddress },
@@ -146,18 +146,18 @@ describeLong("V2PoolList", () => {
           ...{ balance0: 0n, balance1: 0n, balanceBlock: 99 },
         },
       ]);
-    await store.write([put(pools, [old.row, later.row]), quiet(old, 2n * 10n ** 18n)]);
+    await store.write([put(pools, [old.row, later.row]), inactive(old, 2n * 10n ** 18n)]);
     const list = listOf();
     const tvlOf = async (pool: typeof old) => {
       const rows = (await list.read(ALL))?.rows.map((row) => JSON.parse(row));
       return rows?.find(({ poolId }) => poolId === pool.row.poolAddress).poolTvlUsd;
     };
     expect([await tvlOf(old), await tvlOf(later)]).to.deep.equal([6_000, null]);
-    await store.write([quiet(later, 10n ** 18n)]);
+    await store.write([inactive(later, 10n ** 18n)]);
     const chain = new Chain(store, sample);
     await chain.take({ kind: "blocks", touched: [], count: 1 });
     expect([await tvlOf(old), await tvlOf(later)], "with the next block").to.deep.equal([6_000, 3_000]);
-    // An event of the one that was read: where it stands now is written by its row among the states.
+    // An event of the one that was read: from now on its row among the states has its state.
     const [state] = await store.find(poolStates, { filter: { chainId: CHAIN_ID }, limit: 1 });
     const written = writeV2State({ ...EMPTY_V2_STATE, reserve0: 5n * 10n ** 18n, reserve1: 0n });
     const { poolAddress } = old.row;
@@ -290,7 +290,7 @@ class Chain {
     }
   }
 
-  /** Removes what lies beyond, and expects the state from before. */
+  /** Removes later blocks, and expects the state from before. */
   async #rollBack(depth: number): Promise<void> {
     const target = this.#checkpoint.blockNumber - depth;
     const beyond = { chainId: CHAIN_ID, blockNumber: { gt: target } };

@@ -89,7 +89,7 @@ describe("PoolReader", () => {
     expect(reads).to.equal(2);
   });
 
-  it("touches no store for what is in memory", async () => {
+  it("does not read the store for a row in memory", async () => {
     let current = store;
     const switching = new Proxy({} as Store, {
       get: (_target, name) => Reflect.get(current, name).bind(current),
@@ -100,7 +100,7 @@ describe("PoolReader", () => {
     expect(await reader.read(view, KEY)).to.deep.equal(first);
   });
 
-  it("touches no store for what the cache has of the head, and the cache once", async () => {
+  it("does not read the store for a row of the head in the cache, and the cache once", async () => {
     const cache = createMemoryCache();
     await keep(cache, at(200));
     const reader = open({ store: NO_STORE, cache });
@@ -167,7 +167,7 @@ describe("PoolReader", () => {
     expect(sources).to.deep.equal(["store", "memory"]);
   });
 
-  it("does not let what the head has left behind push out what is of the head", async () => {
+  it("does not evict rows of the head for rows of earlier blocks", async () => {
     const heads = headsAt(at(200));
     const reader = open({ heads: { current: () => heads.head, observe: () => {} } });
     let go = (): void => {};
@@ -189,7 +189,7 @@ describe("PoolReader", () => {
     await moveTo(201);
     heads.head = at(201);
     await reader.read(view, KEY);
-    // As a store answers that is behind for a moment.
+    // As from a store that is behind for a moment.
     await moveTo(200);
     go();
     expect((await reading)?.checkpoint).to.deep.equal(at(200));
@@ -205,7 +205,7 @@ describe("PoolReader", () => {
     expect(sources.filter((source) => source === "joined")).to.have.length(49);
   });
 
-  it("gives a failure to all who waited for it, and tries again for the next", async () => {
+  it("fails all requests that waited for a failed read, and retries for the next", async () => {
     const failing: typeof view = {
       name: "test",
       generation: "v3",

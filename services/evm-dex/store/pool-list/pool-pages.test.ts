@@ -139,7 +139,7 @@ describeLong("PoolPages", () => {
   });
   const addressesOf = (rows: readonly string[]): string[] => rows.map((row) => JSON.parse(row)[3] as string);
 
-  describe("over pools that stay", () => {
+  describe("over unchanging pools", () => {
     let store: Store;
     before(async () => {
       store = await openTestStore();
@@ -190,7 +190,7 @@ describeLong("PoolPages", () => {
       }
     });
 
-    it("reach a deep page from a mark, not by passing what lies before it", async () => {
+    it("reach a deep page from a rank, not by skipping the rows before it", async () => {
       const { listening, requested } = listenTo(store);
       const pages = new PoolPages(listening, {
         sortCost: 1_000,
@@ -207,7 +207,7 @@ describeLong("PoolPages", () => {
     });
   });
 
-  describe("over pools that come and go", () => {
+  describe("over changing pools", () => {
     let store: Store;
     let listed: PoolRow[];
     let head: CheckpointRow;
@@ -262,7 +262,7 @@ describeLong("PoolPages", () => {
       }
     };
 
-    it("are right after each block, reorg and discovery, by marks made before them", async () => {
+    it("are right after each block, reorg and discovery, by ranks stored before them", async () => {
       const change = fc.oneof(
         { weight: 4, arbitrary: fc.record({ kind: fc.constant("grow" as const), count: fc.nat(12) }) },
         {
@@ -296,7 +296,7 @@ describeLong("PoolPages", () => {
       );
     });
 
-    it("are right again after a block came while marks were made", async () => {
+    it("are right again after a block came while ranks were stored", async () => {
       await grow(60, 0);
       let busy = true;
       const { listening } = listenTo(store, async () => {
@@ -318,7 +318,7 @@ describeLong("PoolPages", () => {
       }
     });
 
-    it("keep their marks through blocks that bring pools, and lose them with a reorg", async () => {
+    it("keep their ranks through blocks with new pools, and lose them with a reorg", async () => {
       const { listening, requested } = listenTo(store);
       const pages = new PoolPages(listening, {
         sortCost: 1_000,

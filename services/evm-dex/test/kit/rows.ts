@@ -107,7 +107,7 @@ export async function openTestStore(): Promise<Store> {
   return store;
 }
 
-/** Where a pool stands at the checkpoint: initialised, its balances read. */
+/** A pool's state at the checkpoint: initialised, its balances read. */
 export function poolStateRow(row: Partial<PoolStateRow> = {}): PoolStateRow {
   const state = writeState({
     sqrtPriceX96: 2n ** 96n,

@@ -6,7 +6,7 @@ import { COLLECTIONS, checkpoints } from "../../store/collections.ts";
 import { address, checkpointRow } from "../kit/rows.ts";
 import { writeLinks } from "./write-links.ts";
 
-// The evm-dex service as it is, over a store that knows prices alone: at block 200 of Base the first token is worth one
+// The evm-dex service as it is, over a store with prices only: at block 200 of Base the first token is worth one
 // dollar, and the second 2,000 of the first.
 await runMain("evm-dex", async () => {
   const store = await openStore({ service: "evm-dex", dataDir: String(process.env.DATA_DIR) });

@@ -13,7 +13,7 @@ export interface Walked {
   readonly links: Map<string, PriceLink>;
 }
 
-/** Prices and links of a graph as they stand, in the order of their tokens. */
+/** Current prices and links of a graph, in the order of their tokens. */
 export function pricesIn(graph: PriceGraph): Walked {
   const tokens = graph.tokens().sort();
   const links = new Map<string, PriceLink>();

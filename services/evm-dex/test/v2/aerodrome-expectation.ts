@@ -192,7 +192,7 @@ export async function chainEarned(
   ];
 }
 
-/** The last block before a second; −1 where there is none. */
+/** The last block before a second; −1 without one. */
 export async function blockBefore(chain: TestChain, time: number): Promise<number> {
   let block = await chain.headNumber();
   while (block >= 0 && (await chain.header(block)).timestamp >= time) block -= 1;

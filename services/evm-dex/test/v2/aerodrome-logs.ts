@@ -40,8 +40,8 @@ export const aerodromeFactory: Factory = {
   rewards: { voter: VOTER, token: address(0xae) },
 };
 
-const ANYBODY = address(0xa0);
-const NOBODY = address(0);
+const ANYONE = address(0xa0);
+const ZERO = address(0);
 
 export const created = (pool: Hex): Emitted =>
   emit(aerodromeFactory.address, "PoolCreated", {
@@ -55,21 +55,21 @@ export const created = (pool: Hex): Emitted =>
 export const gaugeCreated = (pool: Hex, gauge: Hex, voter = VOTER): Emitted =>
   emit(voter, "GaugeCreated", {
     poolFactory: aerodromeFactory.address,
-    votingRewardsFactory: ANYBODY,
-    gaugeFactory: ANYBODY,
+    votingRewardsFactory: ANYONE,
+    gaugeFactory: ANYONE,
     pool,
-    bribeVotingReward: ANYBODY,
-    feeVotingReward: ANYBODY,
+    bribeVotingReward: ANYONE,
+    feeVotingReward: ANYONE,
     gauge,
-    creator: ANYBODY,
+    creator: ANYONE,
   });
 
 export const transfer = (pool: Hex, to: Hex, { from, value }: { from?: Hex; value?: bigint } = {}): Emitted =>
-  emit(pool, "Transfer", { from: from ?? NOBODY, to, value: value ?? 5_000n });
+  emit(pool, "Transfer", { from: from ?? ZERO, to, value: value ?? 5_000n });
 
 /** A deposit of liquidity: the LP tokens' Transfer, then the pool's events. */
 export const minted = (pool: Hex, to: Hex, value = 5_000n): Emitted[] => [
   transfer(pool, to, { value }),
   emit(pool, "Sync", { reserve0: value, reserve1: value }),
-  emit(pool, "Mint", { sender: ANYBODY, amount0: value, amount1: value }),
+  emit(pool, "Mint", { sender: ANYONE, amount0: value, amount1: value }),
 ];

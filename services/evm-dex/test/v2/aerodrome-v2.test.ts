@@ -22,7 +22,7 @@ import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
 const GENESIS_S = 1_760_000_000;
 const BUSY = 120;
 /** After this many more blocks, the busy blocks belong to the backfill. */
-const QUIET = 530;
+const EMPTY_BLOCKS = 530;
 const ZERO = `0x${"0".repeat(40)}`;
 const LOCKED = `0x${"1".padStart(40, "0")}`;
 const feesAbi = parseAbi([
@@ -44,7 +44,7 @@ describeWithChain("evm-dex ingest: Aerodrome v2", () => {
       keptStates: 2_000,
     });
     await mineAerodromeBlocks(chain, { blocks: BUSY, seed: 3, intervals: [2, 2, 60, 4_000] });
-    await chain.mine(QUIET, { intervalS: 2 });
+    await chain.mine(EMPTY_BLOCKS, { intervalS: 2 });
   });
   after(() => chain?.stop());
 
@@ -85,7 +85,7 @@ describeWithChain("evm-dex ingest: Aerodrome v2", () => {
         expect(either, pool.address).to.include(fee);
         changed += [5, 30].includes(fee) ? 0 : 1;
       }
-      expect(changed, "fees that nobody changed prove nothing").to.be.greaterThan(1);
+      expect(changed, "unchanged fees prove nothing").to.be.greaterThan(1);
     });
 
     it("has every wallet's LP tokens, held and staked, and to the wei the fees they earned", async () => {
@@ -156,11 +156,11 @@ describeWithChain("evm-dex ingest: Aerodrome v2", () => {
     const ingest = await startTestIngest(chain);
     try {
       await ingest.catchUp();
-      const nobody = new Set<string>([ZERO, LOCKED]);
-      for (const { address } of await allPools(chain)) nobody.add(address);
-      for (const { gauge } of await ingest.store.find(gauges, {})) nobody.add(gauge);
+      const excluded = new Set<string>([ZERO, LOCKED]);
+      for (const { address } of await allPools(chain)) excluded.add(address);
+      for (const { gauge } of await ingest.store.find(gauges, {})) excluded.add(gauge);
       const rows = await ingest.store.find(lpPositions, {});
-      expect(rows.filter(({ wallet }) => nobody.has(wallet))).to.deep.equal([]);
+      expect(rows.filter(({ wallet }) => excluded.has(wallet))).to.deep.equal([]);
     } finally {
       await ingest.close();
     }

@@ -72,7 +72,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
     feesUsd === null || tvlUsd === null ? null : ((feesUsd / days) * 365) / tvlUsd;
   const total = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
 
-  /** What every endpoint tells of a pool's week, by the names of the list. */
+  /** What every endpoint returns of a pool's week, by the names of the list. */
   async function weekOf(pool: AerodromePool) {
     const [tvlUsd, rewardApr7d] = await Promise.all([
       chainTvl(chain, { pool, priceAt, head }),

@@ -12,7 +12,7 @@ export const BOB = address(0xb0b);
 const ETHER = 10n ** 18n;
 /** What LP tokens are counted in here. */
 export const LP = 10n ** 10n;
-/** Whoever else provides. */
+/** All other providers. */
 const OTHER = address(0x1e9a);
 
 export interface Sample {
@@ -35,7 +35,7 @@ const EDGES = [0, 1, 2, 7, 8, 14, 30, 31]
   .filter((time) => time <= HEAD)
   .concat([HEAD]);
 
-/** Some weeks of four pools: swaps at every edge of a window and at random times between, LPs that come and go. */
+/** Some weeks of four pools: swaps at every edge of a window and at random times between, LPs that join and leave. */
 export function sampleWorld({
   indexedFrom = MIDNIGHT - 40 * DAY,
   rewardUsd = 0.5,

@@ -12,7 +12,7 @@ export interface WorldPool {
   readonly row: PoolRow;
   readonly token0: WorldToken;
   readonly token1: WorldToken;
-  /** As they stand at the head, raw units. */
+  /** At the head, raw units. */
   readonly reserve0: bigint;
   readonly reserve1: bigint;
   readonly fee: number;

@@ -47,7 +47,7 @@ interface Wallet {
 }
 
 /**
- * A chain of v2 pools told event by event, from which the store's rows follow by sums and by what the contracts would
+ * A chain of v2 pools built event by event, from which the store's rows follow by sums and by what the contracts would
  * keep: nothing of the ingest, and none of its arithmetic, takes part.
  */
 export class V2World {

@@ -33,7 +33,7 @@ describe("a recorded block of Base", () => {
     logs = blocks.flatMap(({ receipts }) => receipts.flatMap((receipt) => receipt.logs));
   });
 
-  it(`holds ${SOLIDLY} Fees and Sync, and and all others as viem decodes them`, () => {
+  it(`holds ${SOLIDLY} Fees and Sync, and every log is decoded as by viem`, () => {
     const found: Record<string, number> = {};
     for (const log of logs) {
       const event = decode(log);

@@ -84,7 +84,7 @@ describe("recorded blocks", () => {
     const found = new Set<string>();
     for (const log of logs) {
       const event = decodeV3(log);
-      // viem takes its time over logs that are none: those are told by their topic.
+      // viem is slow on logs of other contracts: those are recognised by their topic.
       const isOne = poolTopics.has(log.topics[0] as Hex);
       expect(event).to.deep.equal(isOne ? parseByViem(log) : undefined);
       if (event !== undefined) found.add(event.kind);

@@ -16,7 +16,7 @@ import {
 import { endpoint } from "./pool.endpoint.ts";
 import { clonesPoolHandler } from "./pool.handler.ts";
 
-const [PANCAKE, SUSHI, UNISWAP, QUIET] = [0x901, 0x902, 0x903, 0x904].map(address) as [Hex, Hex, Hex, Hex];
+const [PANCAKE, SUSHI, UNISWAP, INACTIVE] = [0x901, 0x902, 0x903, 0x904].map(address) as [Hex, Hex, Hex, Hex];
 
 describe("/evm/clones/v3/pool", () => {
   let store: Store;
@@ -35,11 +35,11 @@ describe("/evm/clones/v3/pool", () => {
         }),
         poolRow({ ...onEthereum, family: "clones", dexName: "SushiSwap V3" }),
         poolRow({ poolAddress: UNISWAP }),
-        poolRow({ poolAddress: QUIET, family: "clones", createdBlock: 3, createdAt: 1_600_000_000 }),
+        poolRow({ poolAddress: INACTIVE, family: "clones", createdBlock: 3, createdAt: 1_600_000_000 }),
       ]),
       put(
         inactivePools,
-        [QUIET, PANCAKE].map((poolAddress) => {
+        [INACTIVE, PANCAKE].map((poolAddress) => {
           const state = writeState({ ...EMPTY_STATE, sqrtPriceX96: 3n ** 60n, liquidity: 7n, tick: -8 });
           const at = { chainId: CHAIN_ID, poolAddress, balanceBlock: 99 };
           return { ...at, state, balance0: 1n, balance1: 2n };
@@ -54,11 +54,11 @@ describe("/evm/clones/v3/pool", () => {
   });
   after(() => store.close());
 
-  const ask = (chain_id: 1 | 8453, pool_address: Hex) => ({ chain_id, pool_address });
+  const query = (chain_id: 1 | 8453, pool_address: Hex) => ({ chain_id, pool_address });
 
   it("returns a pool on either chain, and its DEX", async () => {
     const handler = clonesPoolHandler(depsOf(store));
-    const [pancake] = await rowsOf(endpoint, handler, ask(8453, PANCAKE));
+    const [pancake] = await rowsOf(endpoint, handler, query(8453, PANCAKE));
     expect(pancake).to.include({
       dexName: "PancakeSwap V3",
       feeTier: 2_500,
@@ -67,13 +67,13 @@ describe("/evm/clones/v3/pool", () => {
       currentSqrtPriceX96: `${2n ** 96n}`,
     });
     expect(pancake?.currentPoolPrice).to.be.closeTo(1e12, 1);
-    expect(pancake?.feeApr, "nobody swapped, and nothing has a price").to.deep.equal(Array(6).fill(null));
-    const [sushi] = await rowsOf(endpoint, handler, ask(1, SUSHI));
+    expect(pancake?.feeApr, "no swaps, and nothing has a price").to.deep.equal(Array(6).fill(null));
+    const [sushi] = await rowsOf(endpoint, handler, query(1, SUSHI));
     expect(sushi).to.include({ dexName: "SushiSwap V3", feeTier: 3_000 });
   });
 
   it("returns the state of an inactive pool, and nothing from before the index", async () => {
-    const [row] = await rowsOf(endpoint, clonesPoolHandler(depsOf(store)), ask(8453, QUIET));
+    const [row] = await rowsOf(endpoint, clonesPoolHandler(depsOf(store)), query(8453, INACTIVE));
     expect(row).to.include({
       currentTick: -8,
       currentLiquidity: "7",
@@ -86,7 +86,7 @@ describe("/evm/clones/v3/pool", () => {
 
   it("finds no pool of another family, or of the other chain", async () => {
     const handler = clonesPoolHandler(depsOf(store));
-    for (const params of [ask(8453, UNISWAP), ask(1, PANCAKE), ask(8453, SUSHI), ask(1, address(1))])
+    for (const params of [query(8453, UNISWAP), query(1, PANCAKE), query(8453, SUSHI), query(1, address(1))])
       expect(await refusalOf(handler, params), params.pool_address).to.equal("not_found");
   });
 });

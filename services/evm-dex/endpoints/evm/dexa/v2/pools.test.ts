@@ -21,7 +21,7 @@ describe("/evm/dexa/v2/pools", () => {
     return (limit = 100, offset = 0) => rowsOf(endpoint, handler, { chain_id: 8453, limit, offset });
   }
 
-  /** What the swaps of one pool add up to, as the list tells it. */
+  /** What the swaps of one pool add up to, as the list returns it. */
   function expectedMetrics({ world }: Sample, pool: WorldPool) {
     const swaps = world.swaps.filter((swap) => swap.pool === pool);
     const week = expectedSum(swaps, MIDNIGHT - 7 * DAY, MIDNIGHT);

@@ -15,7 +15,7 @@ import {
 import { endpoint } from "./pool.endpoint.ts";
 import { dexaV3PoolHandler } from "./pool.handler.ts";
 
-const [SLIPSTREAM, UNISWAP, QUIET, V2] = [0x901, 0x902, 0x903, 0x904].map(address) as [Hex, Hex, Hex, Hex];
+const [SLIPSTREAM, UNISWAP, INACTIVE, V2] = [0x901, 0x902, 0x903, 0x904].map(address) as [Hex, Hex, Hex, Hex];
 const slipstream = {
   family: "dexa",
   dexName: "Aerodrome Slipstream",
@@ -32,33 +32,33 @@ describe("/evm/dexa/v3/pool", () => {
       put(checkpoints, [checkpointRow()]),
       put(pools, [
         poolRow({ ...slipstream, poolAddress: SLIPSTREAM }),
-        poolRow({ ...slipstream, poolAddress: QUIET }),
+        poolRow({ ...slipstream, poolAddress: INACTIVE }),
         poolRow({ poolAddress: UNISWAP }),
         poolRow({ poolAddress: V2, family: "dexa", dexName: "Aerodrome V2", protocol: "aerodrome-v2" }),
       ]),
       put(
         poolStates,
-        [SLIPSTREAM, UNISWAP, QUIET, V2].map((poolAddress) => poolStateRow({ poolAddress })),
+        [SLIPSTREAM, UNISWAP, INACTIVE, V2].map((poolAddress) => poolStateRow({ poolAddress })),
       ),
       put(poolFees, [{ chainId: CHAIN_ID, poolAddress: SLIPSTREAM, fee: 720, block: 180 }]),
     ]);
   });
   after(() => store.close());
 
-  const ask = (pool_address: Hex) => ({ chain_id: 8453 as const, pool_address });
+  const query = (pool_address: Hex) => ({ chain_id: 8453 as const, pool_address });
 
   it("returns a Slipstream pool, with the fee in force", async () => {
     const handler = dexaV3PoolHandler(depsOf(store));
-    const [row] = await rowsOf(endpoint, handler, ask(SLIPSTREAM));
+    const [row] = await rowsOf(endpoint, handler, query(SLIPSTREAM));
     expect(row).to.include({ feeTier: 720, tickSpacing: 100, currentTick: 5 });
     expect(row).not.to.have.any.keys("feeApr", "dexName");
-    const [quiet] = await rowsOf(endpoint, handler, ask(QUIET));
-    expect(quiet, "that of its tick spacing, before its own is read").to.include({ feeTier: 500 });
+    const [inactive] = await rowsOf(endpoint, handler, query(INACTIVE));
+    expect(inactive, "that of its tick spacing, before its own is read").to.include({ feeTier: 500 });
   });
 
   it("finds no pool of another family, nor one of v2", async () => {
     const handler = dexaV3PoolHandler(depsOf(store));
     for (const pool of [UNISWAP, V2, address(1)])
-      expect(await refusalOf(handler, ask(pool)), pool).to.equal("not_found");
+      expect(await refusalOf(handler, query(pool)), pool).to.equal("not_found");
   });
 });
