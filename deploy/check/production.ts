@@ -57,7 +57,10 @@ export function productionSteps(): Step[] {
         const env = { DATA_DIR: join(folder, "data-commands"), MONGODB_URL: "" };
         const faults: string[] = [];
         for (const name of ["keys", "payments"]) {
-          const { ok, output } = await run(["node", `dist/gateway/cli/${name}.js`, "list"], { cwd: folder, env });
+          const { ok, output } = await run(["node", `dist/gateway/cli/${name}.js`, "list"], {
+            cwd: folder,
+            env,
+          });
           if (!ok) faults.push(output);
         }
         remove();

@@ -9,6 +9,8 @@ export interface RawAnswer {
   readonly text: string;
 }
 
+const RESETS = new Set(["ECONNRESET", "EPIPE"]);
+
 /** Sends bytes as they are and reads until the server closes: what fetch would tidy up goes out untouched. */
 export function sendRaw(url: string, text: string): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
@@ -16,8 +18,10 @@ export function sendRaw(url: string, text: string): Promise<RawAnswer> {
     const chunks: Buffer[] = [];
     const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text, "latin1"));
     socket.on("data", (chunk) => chunks.push(chunk));
-    // A server that closes while we still write is an answer like any other, if it has sent one.
-    socket.on("error", (error) => (chunks.length > 0 ? finish() : reject(error)));
+    // A server that closes while we still write resets the connection, and its answer may be lost with it.
+    socket.on("error", (error: NodeJS.ErrnoException) =>
+      RESETS.has(error.code ?? "") ? finish() : reject(error),
+    );
     socket.on("close", finish);
     function finish(): void {
       resolve(readAnswer(Buffer.concat(chunks).toString("latin1")));

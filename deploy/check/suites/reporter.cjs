@@ -19,6 +19,12 @@ function reportWhatHolds() {
   console.error(`Held by ${JSON.stringify(counts)}\n${handles.map((line) => `  ${line}`).join("\n")}`);
 }
 
+/** With its causes: fast-check names what failed in the cause alone. */
+function describeError(error) {
+  const text = String(error?.stack ?? error);
+  return error?.cause === undefined ? text : `${text}\nCaused by ${describeError(error.cause)}`;
+}
+
 /**
  * Mocha's spec reporter, which also writes what ran to a file: `--reporter-option output=FILE`.
  * The file holds { passes, failures, pending: [full titles], failed: [{ title, reason }] } as JSON; without an end of the run there is no file.
@@ -32,7 +38,7 @@ class RecordingReporter extends reporters.Spec {
     const failed = [];
     runner.on(Runner.constants.EVENT_TEST_PENDING, (test) => pending.push(test.fullTitle()));
     runner.on(Runner.constants.EVENT_TEST_FAIL, (test, error) => {
-      failed.push({ title: test.fullTitle(), reason: String(error?.stack ?? error) });
+      failed.push({ title: test.fullTitle(), reason: describeError(error) });
     });
     runner.once(Runner.constants.EVENT_RUN_END, () => {
       const { passes, failures } = this.stats;

@@ -40,11 +40,7 @@ describe("verdict on a suite", () => {
       { pendingAllowed: true },
     );
     expect(tally).to.deep.equal({ passed: 3, failed: 2 });
-    expect(faults).to.deep.equal([
-      "2 failing",
-      "failed: one\nError: one broke\n    at a.ts:1",
-      "failed: two\nError: two broke\n    at a.ts:1",
-    ]);
+    expect(faults).to.deep.equal(["failed: one\n  Error: one broke", "failed: two\n  Error: two broke"]);
   });
 
   for (const [what, result, record] of [
@@ -85,7 +81,7 @@ describeWithProcesses("recording reporter", () => {
       `import { describe, it } from "mocha";
        describe("sample", () => {
          it("passes", () => {});
-         it("fails", () => { throw new Error("on purpose"); });
+         it("fails", () => { throw new Error("on purpose", { cause: new Error("by a cause") }); });
          it("is skipped", function () { this.skip(); });
          it("is not written");
        });`,
@@ -101,7 +97,7 @@ describeWithProcesses("recording reporter", () => {
       pending: ["sample is skipped", "sample is not written"],
     });
     expect(failed.map(({ title }) => title)).to.deep.equal(["sample fails"]);
-    expect(failed[0]?.reason).to.match(/^Error: on purpose\n/);
+    expect(failed[0]?.reason).to.match(/^Error: on purpose\n[^]*\nCaused by Error: by a cause\n/);
   });
 
   it("cuts a run whose process does not end after its tests, and says so", async () => {

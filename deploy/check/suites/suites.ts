@@ -34,8 +34,9 @@ interface SuiteOptions {
   readonly echo?: boolean;
 }
 
-/** How much of a failure's error is repeated at the end. */
+/** How much of a failure's error is repeated at the end, in lines without the stack and in characters of a line. */
 const REASON_LINES = 8;
+const LINE_LENGTH = 160;
 
 export const ALL_TESTS = "{gateway,services,proto,deploy,bench}/**/*.test.ts";
 /** What also runs in production, and so on both runtimes: folder by folder, so that a crash ends one of them only. */
@@ -60,8 +61,9 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteVerdict> {
     const command = suiteCommand({ runtime, files, output });
     const result = await runUntilRecorded(command, { env, timeoutMs, endGraceMs, echo, output });
     const verdict = judgeSuite(result, await readRecord(output), { pendingAllowed });
-    const held = result.timedOut ? /^Held by .*/ms.exec(result.output)?.[0] : undefined;
-    return held === undefined ? verdict : { ...verdict, faults: [...verdict.faults, held.trim()] };
+    const held = result.timedOut ? /^Held by .*(\n {2}.*)*/m.exec(result.output)?.[0] : undefined;
+    // Before the failures: who reads the last lines alone should see those.
+    return held === undefined ? verdict : { ...verdict, faults: [held.trim(), ...verdict.faults] };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -125,16 +127,18 @@ export function judgeSuite(
   const { passes, failures, pending } = record;
   const faults = pendingAllowed ? [] : pending.map((title) => `pending: ${title}`);
   const failed = failures + faults.length;
-  if (failures > 0) faults.push(`${failures} failing`, ...record.failed.map(describeFailure));
+  if (failures > 0) faults.push(...record.failed.map(describeFailure));
   else if (passes + failed === 0) faults.push("no test ran");
   else if (timedOut) faults.push("the tests ended but mocha did not: something is left open");
   else if (!ok) faults.push(`every test passed but mocha ended with ${exitCode}`);
   return { tally: { passed: passes, failed: faults.length > 0 ? Math.max(failed, 1) : 0 }, faults };
 }
 
-/** Failures are repeated after all suites, so that the end of the output has them. */
+/** Failures are repeated after all suites, so that the end of the output has them, and short: a log may be cut. */
 function describeFailure({ title, reason }: SuiteRecord["failed"][number]): string {
-  return `failed: ${title}\n${reason.split("\n").slice(0, REASON_LINES).join("\n")}`;
+  const lines = reason.split("\n").filter((line) => line.trim() !== "" && !/^\s+at /.test(line));
+  const shown = lines.slice(0, REASON_LINES).map((line) => `  ${line.slice(0, LINE_LENGTH)}`);
+  return [`failed: ${title}`, ...shown].join("\n");
 }
 
 /** A verdict as the finding of a step. */
