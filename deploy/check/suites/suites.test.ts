@@ -97,7 +97,7 @@ describeWithProcesses("recording reporter", () => {
       pending: ["sample is skipped", "sample is not written"],
     });
     expect(failed.map(({ title }) => title)).to.deep.equal(["sample fails"]);
-    expect(failed[0]?.reason).to.match(/^Error: on purpose\n[^]*\nCaused by Error: by a cause\n/);
+    expect(failed[0]?.reason).to.match(/^Error: on purpose\n.*\nCaused by Error: by a cause\n/s);
   });
 
   it("cuts a run whose process does not end after its tests, and says so", async () => {
