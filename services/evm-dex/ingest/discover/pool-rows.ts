@@ -1,5 +1,5 @@
 import { readInt } from "../../../shared/evm/abi.ts";
-import type { EthCall, EvmSource } from "../../../shared/evm/port.ts";
+import { type EthCall, type EvmSource, UpstreamError } from "../../../shared/evm/port.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import type { FeeTier } from "../../protocols/protocol.ts";
 import type { PoolRow, TokenRow } from "../../store/collections.ts";
@@ -77,8 +77,12 @@ async function callFeeTiers(
   const resultOf = new Map([...calls.keys()].map((key, i) => [key, results[i] ?? "0x"]));
   const tiers = new Map<CreatedPool, number>();
   for (const pool of pools) {
-    const result = resultOf.get(keyOf(pool)) ?? "0x";
-    if (result.length >= 66) tiers.set(pool, readInt(result, 0) * (tierOf(pool)?.unit ?? 1));
+    const result = resultOf.get(keyOf(pool)) ?? null;
+    // A factory has code: this is a node of another chain. One that reverts, or has no such state, is null.
+    if (result === "0x")
+      throw new UpstreamError(`The node has no code at block ${blockOf(pool)} for ${pool.factory.address}.`);
+    if (result !== null && result.length >= 66)
+      tiers.set(pool, readInt(result, 0) * (tierOf(pool)?.unit ?? 1));
   }
   return tiers;
 }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { encodeAbiParameters, stringToHex, toFunctionSelector } from "viem";
-import type { EthCall, Hex } from "../../../shared/evm/port.ts";
+import { type EthCall, type Hex, UpstreamError } from "../../../shared/evm/port.ts";
 import { put } from "../../../shared/storage/port.ts";
 import { tokens } from "../../store/collections.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
@@ -54,6 +54,30 @@ describe("TokenReader", () => {
     expect(source.calls).to.have.length(1);
     expect(source.calls[0]).to.have.length(4);
     expect(source.calls[0]?.every(({ block }) => block === 7)).to.equal(true);
+    await store.close();
+  });
+
+  it("reads a token without code three times before it counts, and one that has some then as it is", async () => {
+    const store = await openTestStore();
+    const results: Answers = { [address(1)]: { symbol: "0x", decimals: "0x" } };
+    const source = createFakeSource({ call: answering(results) });
+    const reader = new TokenReader(store, source);
+    const read = () => reader.read([address(1)], 7).catch((error: unknown) => error);
+    for (let i = 0; i < 2; i++) {
+      const error = await read();
+      expect(error).to.be.instanceOf(UpstreamError);
+      expect((error as Error).message)
+        .to.contain(address(1))
+        .and.contain("block 7");
+    }
+    const row = { chainId: CHAIN_ID, address: address(1), symbol: "", decimals: 0 };
+    expect(await read()).to.deep.include({ fresh: [row] });
+    const other = new TokenReader(store, source);
+    await other.read([address(1)], 7).catch(() => undefined);
+    results[address(1)] = { symbol: text("WETH"), decimals: word(18n) };
+    expect((await other.read([address(1)], 8)).fresh).to.deep.equal([
+      { ...row, symbol: "WETH", decimals: 18 },
+    ]);
     await store.close();
   });
 

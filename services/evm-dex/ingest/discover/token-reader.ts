@@ -1,5 +1,5 @@
 import { decodeDecimals, decodeText, encodeCall } from "../../../shared/evm/abi.ts";
-import type { EvmSource, Hex } from "../../../shared/evm/port.ts";
+import { type EvmSource, type Hex, UpstreamError } from "../../../shared/evm/port.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { TokenRow } from "../../store/collections.ts";
 import { getTokens } from "../../store/queries.ts";
@@ -9,14 +9,22 @@ const DECIMALS = encodeCall("0x313ce567");
 /** Bounds memory on chains with hundreds of thousands of tokens; dropped ones are read from the store again. */
 const MAX_TOKENS = 50_000;
 
+/** What a node returns of an address without code. */
+const NO_CODE = "0x";
+/** So often a token without code is read before it is believed: a pool's token had code once. */
+const MOST_READS = 3;
+
 /**
  * Symbols and decimals of tokens: from memory, the store, or the contracts, which are read once. A token without
- * decimals() counts in raw units (0 decimals), one without symbol() has the symbol "".
+ * decimals() counts in raw units (0 decimals), one without symbol() has the symbol "". A token without code comes from a
+ * node of another chain, or has destroyed itself: it is read again, by other nodes if there are some, before it counts.
  */
 export class TokenReader {
   readonly #store: Store;
   readonly #source: EvmSource;
   readonly #known = new Map<string, TokenRow>();
+  /** By token: reads that found no code. */
+  readonly #withoutCode = new Map<string, number>();
 
   constructor(store: Store, source: EvmSource) {
     this.#store = store;
@@ -49,11 +57,25 @@ export class TokenReader {
       { to: address as Hex, data: DECIMALS, block },
     ]);
     const results = await this.#source.call(calls);
+    this.#refuseWithoutCode(
+      addresses.filter((_, i) => results[2 * i] === NO_CODE && results[2 * i + 1] === NO_CODE),
+      block,
+    );
     return addresses.map((address, i) => ({
       chainId: this.#source.chainId,
       address,
       symbol: decodeText(results[2 * i] ?? null) ?? "",
       decimals: decodeDecimals(results[2 * i + 1] ?? null),
     }));
+  }
+
+  #refuseWithoutCode(addresses: readonly string[], block: number): void {
+    const refused = addresses.filter((address) => {
+      const reads = (this.#withoutCode.get(address) ?? 0) + 1;
+      this.#withoutCode.set(address, reads);
+      return reads < MOST_READS;
+    });
+    if (refused.length === 0) return;
+    throw new UpstreamError(`The node has no code at block ${block} for the tokens ${refused.join(", ")}.`);
   }
 }
