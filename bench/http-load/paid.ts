@@ -42,7 +42,7 @@ export async function measurePaid(built: BuiltGateway, requests: number): Promis
   const facilitatorPort = await findFreePort();
   const shared = { X402_PAY_TO: recipient.address, EVM_RPC_8453: chain.url, BIND_HOST: "127.0.0.1" };
   const facilitator = built.spawn(
-    "facilitator/main",
+    "payments/facilitator/main",
     {
       ...shared,
       FACILITATOR_PORT: String(facilitatorPort),
