@@ -6,6 +6,8 @@ interface DeferredEnd {
   holders: number;
   /** Whether `end` was called meanwhile. */
   isRequested: boolean;
+  /** The server's own way to close (lingering-close.ts). */
+  readonly close: (() => void) | undefined;
 }
 
 type DeferrableSocket = Socket & { [DEFERRED]?: DeferredEnd | undefined };
@@ -24,14 +26,15 @@ export function deferEnd(socket: DeferrableSocket): () => boolean {
     isHolding = false;
     if (deferred.holders > 0) return false;
     if (socket[DEFERRED] === deferred) stopDeferring(socket);
-    if (deferred.isRequested && !socket.destroyed) socket.end();
+    if (deferred.isRequested && !socket.destroyed) (deferred.close ?? socket.end).call(socket);
     return deferred.isRequested;
   };
 }
 
 function beginDeferring(socket: DeferrableSocket): DeferredEnd {
-  const deferred: DeferredEnd = { holders: 0, isRequested: false };
   const { end } = socket;
+  const close = Object.hasOwn(socket, "destroySoon") ? socket.destroySoon : undefined;
+  const deferred: DeferredEnd = { holders: 0, isRequested: false, close };
   socket[DEFERRED] = deferred;
   socket.end = ((...args: Parameters<typeof end>) => {
     // An end with data: its last bytes are sent when the connection closes.
@@ -47,7 +50,9 @@ function beginDeferring(socket: DeferrableSocket): DeferredEnd {
 
 /** Deleting the own properties restores the methods of the prototype. */
 function stopDeferring(socket: DeferrableSocket): void {
+  const close = socket[DEFERRED]?.close;
   Reflect.deleteProperty(socket, "end");
-  Reflect.deleteProperty(socket, "destroySoon");
+  if (close === undefined) Reflect.deleteProperty(socket, "destroySoon");
+  else socket.destroySoon = close;
   Reflect.deleteProperty(socket, DEFERRED);
 }

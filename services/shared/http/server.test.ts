@@ -1,5 +1,6 @@
 import { Agent, IncomingMessage, request, ServerResponse } from "node:http";
 import { connect } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
 import express from "express";
 import { afterEach, describe, it } from "mocha";
@@ -53,6 +54,36 @@ describe("host/http-server", () => {
       await closeHttpServer(server, { timeoutMs: 100 });
     }
     expect(changed).to.equal(0);
+  });
+
+  it("sends the whole response where the client sends more after the request that closes the connection", async () => {
+    const size = 1_048_576;
+    const plain = express();
+    const finished = new Promise<void>((resolve) => {
+      plain.get("/", (_req, res) => {
+        res.once("finish", resolve).set("Connection", "close").end("x".repeat(size));
+      });
+    });
+    const server = createHttpServer(plain);
+    const port = await listen(server, { host: "127.0.0.1", port: 0 });
+    try {
+      const socket = connect(port, "127.0.0.1");
+      // Reads nothing yet: most of the response waits in the server's kernel.
+      socket.pause();
+      socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+      await finished;
+      await setTimeout(100);
+      for (let i = 0; i < 3; i++) {
+        socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+        await setTimeout(20);
+      }
+      let answer = "";
+      for await (const chunk of socket) answer += chunk;
+      expect(answer.split("HTTP/1.1 ").length - 1).to.equal(1);
+      expect(answer.length - answer.indexOf("\r\n\r\n") - 4).to.equal(size);
+    } finally {
+      await closeHttpServer(server, { timeoutMs: 100 });
+    }
   });
 
   it("answers broken HTTP in the one error shape", async () => {

@@ -6,6 +6,7 @@ import type { Express } from "express";
 import { ServiceError, toErrorBody } from "../errors.ts";
 import { describeSystemError } from "../settings/folder.ts";
 import { closeIdleConnections, type IdleLimits } from "./idle-connections.ts";
+import { closeWithLinger, isLingering } from "./lingering-close.ts";
 import { type PendingResponse, trackPendingResponses } from "./pending-responses.ts";
 import { versionNotSupported } from "./request-checks.ts";
 
@@ -64,6 +65,7 @@ export function createHttpServer(app: Express, timeouts: HttpTimeouts = HTTP_TIM
   // Above this count Node drops headers, even Content-Length; their size is bounded anyway.
   server.maxHeadersCount = 0;
   const pendingResponse = trackPendingResponses(server);
+  closeWithLinger(server);
   closeIdleConnections(server, { idleMs, stallMs }, pendingResponse);
   server.on("clientError", (error, socket) => handleClientError(error, socket as Socket, pendingResponse));
   server.on("connect", (_request, stream) => {
@@ -83,6 +85,7 @@ type ClientError = NodeJS.ErrnoException & {
 const broken = new WeakSet<Duplex>();
 
 function handleClientError(error: ClientError, socket: Socket, pendingResponse: PendingResponse): void {
+  if (isLingering(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;

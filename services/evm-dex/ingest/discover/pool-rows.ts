@@ -11,10 +11,11 @@ export async function readPoolRows(
   { tokenReader, source }: { tokenReader: TokenReader; source: EvmSource },
   { chainId, created, block }: { chainId: number; created: readonly CreatedPool[]; block: number },
 ): Promise<{ pools: PoolRow[]; tokens: TokenRow[] }> {
-  if (created.length === 0) return { pools: [], tokens: [] };
+  const [first] = created;
+  if (first === undefined) return { pools: [], tokens: [] };
   const { all, fresh } = await tokenReader.read(
     created.flatMap((pool) => [pool.token0, pool.token1]),
-    block,
+    { block, factory: first.factory.address },
   );
   const tiers = await readFeeTiers(source, { created, block });
   const pools = created.map((pool): PoolRow => {
@@ -45,27 +46,33 @@ export async function readPoolRows(
 
 /**
  * Fees that PoolCreated lacks, one call per tier: at any block if the tier cannot change, else at the pool's
- * creation, or at `block` where nodes have pruned that. Pools of a factory whose call fails are left out.
+ * creation, or at `block` where nodes have pruned that: some answer "0x" then, as if there were no code. Pools of a
+ * factory whose call fails are left out. Throws where the factory has no code at `block`: a node of another chain.
  */
 async function readFeeTiers(
   source: EvmSource,
   { created, block }: { created: readonly CreatedPool[]; block: number },
 ): Promise<Map<CreatedPool, number>> {
   const untold = created.filter((pool) => pool.fee === null && tierOf(pool) !== undefined);
-  const tiers = await callFeeTiers(source, untold, (pool) => (tierOf(pool)?.mayChange ? pool.block : block));
+  const { tiers } = await callFeeTiers(source, untold, (pool) =>
+    tierOf(pool)?.mayChange ? pool.block : block,
+  );
   const left = await callFeeTiers(
     source,
     untold.filter((pool) => !tiers.has(pool)),
     () => block,
   );
-  return new Map([...tiers, ...left]);
+  const [withoutCode] = left.withoutCode;
+  if (withoutCode !== undefined)
+    throw new UpstreamError(`The node has no code at block ${block} for ${withoutCode.factory.address}.`);
+  return new Map([...tiers, ...left.tiers]);
 }
 
 async function callFeeTiers(
   source: EvmSource,
   pools: readonly CreatedPool[],
   blockOf: (pool: CreatedPool) => number,
-): Promise<Map<CreatedPool, number>> {
+): Promise<{ tiers: Map<CreatedPool, number>; withoutCode: CreatedPool[] }> {
   const keyOf = (pool: CreatedPool) =>
     [pool.factory.address, pool.tickSpacing, pool.stable, blockOf(pool)].join(":");
   const calls = new Map<string, EthCall>();
@@ -76,15 +83,14 @@ async function callFeeTiers(
   const results = calls.size === 0 ? [] : await source.call([...calls.values()]);
   const resultOf = new Map([...calls.keys()].map((key, i) => [key, results[i] ?? "0x"]));
   const tiers = new Map<CreatedPool, number>();
+  const withoutCode: CreatedPool[] = [];
   for (const pool of pools) {
     const result = resultOf.get(keyOf(pool)) ?? null;
-    // A factory has code: this is a node of another chain. One that reverts, or has no such state, is null.
-    if (result === "0x")
-      throw new UpstreamError(`The node has no code at block ${blockOf(pool)} for ${pool.factory.address}.`);
-    if (result !== null && result.length >= 66)
+    if (result === "0x") withoutCode.push(pool);
+    else if (result !== null && result.length >= 66)
       tiers.set(pool, readInt(result, 0) * (tierOf(pool)?.unit ?? 1));
   }
-  return tiers;
+  return { tiers, withoutCode };
 }
 
 function tierOf(pool: CreatedPool): FeeTier | undefined {

@@ -14,11 +14,15 @@ const DECIMALS = toFunctionSelector("decimals()");
 const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
 const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 
+const FACTORY = address(0xfac);
+const AT = { block: 7, factory: FACTORY };
+
 /** What the contracts return, by address; null reverts. */
 type Answers = Record<string, { symbol: Hex | null; decimals: Hex | null }>;
 
 function answering(results: Answers) {
   return (call: EthCall): Hex | null => {
+    if (call.to === FACTORY) return null;
     const token = results[call.to];
     if (token === undefined) throw new Error(`${call.to} was not expected to be requested`);
     expect([SYMBOL, DECIMALS]).to.include(call.data);
@@ -29,7 +33,7 @@ function answering(results: Answers) {
 async function readOne(result: { symbol: Hex | null; decimals: Hex | null }) {
   const store = await openTestStore();
   const source = createFakeSource({ call: answering({ [address(1)]: result }) });
-  const { all } = await new TokenReader(store, source).read([address(1)], 7);
+  const { all } = await new TokenReader(store, source).read([address(1)], AT);
   await store.close();
   return all.get(address(1));
 }
@@ -43,7 +47,10 @@ describe("TokenReader", () => {
         [address(2)]: { symbol: text("USDC"), decimals: word(6n) },
       }),
     });
-    const { all, fresh } = await new TokenReader(store, source).read([address(1), address(2), address(1)], 7);
+    const { all, fresh } = await new TokenReader(store, source).read(
+      [address(1), address(2), address(1)],
+      AT,
+    );
     const weth = { chainId: CHAIN_ID, address: address(1), symbol: "WETH", decimals: 18 };
     const usdc = { chainId: CHAIN_ID, address: address(2), symbol: "USDC", decimals: 6 };
     expect(fresh).to.deep.equal([weth, usdc]);
@@ -52,32 +59,28 @@ describe("TokenReader", () => {
       [address(2), usdc],
     ]);
     expect(source.calls).to.have.length(1);
-    expect(source.calls[0]).to.have.length(4);
+    expect(source.calls[0]).to.have.length(5);
     expect(source.calls[0]?.every(({ block }) => block === 7)).to.equal(true);
     await store.close();
   });
 
-  it("reads a token without code three times before it counts, and one that has some then as it is", async () => {
+  it("throws where the factory has no code: a node of another chain; a token may lack code", async () => {
     const store = await openTestStore();
-    const results: Answers = { [address(1)]: { symbol: "0x", decimals: "0x" } };
-    const source = createFakeSource({ call: answering(results) });
+    let factoryResult: Hex | null = "0x";
+    const source = createFakeSource({
+      call: ({ to }) => (to === FACTORY ? factoryResult : "0x"),
+    });
     const reader = new TokenReader(store, source);
-    const read = () => reader.read([address(1)], 7).catch((error: unknown) => error);
-    for (let i = 0; i < 2; i++) {
-      const error = await read();
-      expect(error).to.be.instanceOf(UpstreamError);
-      expect((error as Error).message)
-        .to.contain(address(1))
-        .and.contain("block 7");
+    const error = await reader.read([address(1)], AT).catch((cause: unknown) => cause);
+    expect(error).to.be.instanceOf(UpstreamError);
+    expect((error as Error).message)
+      .to.contain(FACTORY)
+      .and.contain("block 7");
+    for (const result of [null, word(1n)] as (Hex | null)[]) {
+      factoryResult = result;
+      const { fresh } = await new TokenReader(store, source).read([address(1)], AT);
+      expect(fresh).to.deep.equal([{ chainId: CHAIN_ID, address: address(1), symbol: "", decimals: 0 }]);
     }
-    const row = { chainId: CHAIN_ID, address: address(1), symbol: "", decimals: 0 };
-    expect(await read()).to.deep.include({ fresh: [row] });
-    const other = new TokenReader(store, source);
-    await other.read([address(1)], 7).catch(() => undefined);
-    results[address(1)] = { symbol: text("WETH"), decimals: word(18n) };
-    expect((await other.read([address(1)], 8)).fresh).to.deep.equal([
-      { ...row, symbol: "WETH", decimals: 18 },
-    ]);
     await store.close();
   });
 
@@ -89,13 +92,13 @@ describe("TokenReader", () => {
       call: answering({ [address(2)]: { symbol: text("NEW"), decimals: word(2n) } }),
     });
     const reader = new TokenReader(store, source);
-    const first = await reader.read([address(1), address(2)], 7);
+    const first = await reader.read([address(1), address(2)], AT);
     expect(first.fresh.map((row) => row.symbol)).to.deep.equal(["NEW"]);
     expect(first.all.get(address(1))).to.deep.equal(known);
-    const second = await reader.read([address(2), address(1)], 8);
+    const second = await reader.read([address(2), address(1)], { ...AT, block: 8 });
     expect(second.fresh).to.deep.equal([]);
     expect([...second.all.values()].map((row) => row.symbol)).to.deep.equal(["NEW", "OLD"]);
-    expect((await reader.read([], 8)).fresh).to.deep.equal([]);
+    expect((await reader.read([], { ...AT, block: 8 })).fresh).to.deep.equal([]);
     expect(source.calls).to.have.length(1);
     await store.close();
   });

@@ -11,30 +11,28 @@ const MAX_TOKENS = 50_000;
 
 /** What a node returns of an address without code. */
 const NO_CODE = "0x";
-/** So often a token without code is read before it is believed: a pool's token had code once. */
-const MOST_READS = 3;
 
 /**
  * Symbols and decimals of tokens: from memory, the store, or the contracts, which are read once. A token without
- * decimals() counts in raw units (0 decimals), one without symbol() has the symbol "". A token without code comes from a
- * node of another chain, or has destroyed itself: it is read again, by other nodes if there are some, before it counts.
+ * decimals() counts in raw units (0 decimals), one without symbol() has the symbol "".
  */
 export class TokenReader {
   readonly #store: Store;
   readonly #source: EvmSource;
   readonly #known = new Map<string, TokenRow>();
-  /** By token: reads that found no code. */
-  readonly #withoutCode = new Map<string, number>();
 
   constructor(store: Store, source: EvmSource) {
     this.#store = store;
     this.#source = source;
   }
 
-  /** All requested tokens, and those that the store does not have yet. */
+  /**
+   * All requested tokens, and those that the store does not have yet. Anyone may create a pool of tokens without code;
+   * `factory`, which has code at `block`, tells them from a node of another chain, for which this throws.
+   */
   async read(
     addresses: Iterable<string>,
-    block: number,
+    { block, factory }: { readonly block: number; readonly factory: string },
   ): Promise<{ all: Map<string, TokenRow>; fresh: TokenRow[] }> {
     const chainId = this.#source.chainId;
     const wanted = [...new Set(addresses)];
@@ -44,38 +42,29 @@ export class TokenReader {
       this.#known.set(row.address, row);
     const fresh = await this.#readContracts(
       wanted.filter((address) => !this.#known.has(address)),
-      block,
+      { block, factory },
     );
     for (const row of fresh) this.#known.set(row.address, row);
     return { all: new Map(wanted.map((address) => [address, this.#known.get(address) as TokenRow])), fresh };
   }
 
-  async #readContracts(addresses: readonly string[], block: number): Promise<TokenRow[]> {
+  async #readContracts(
+    addresses: readonly string[],
+    { block, factory }: { block: number; factory: string },
+  ): Promise<TokenRow[]> {
     if (addresses.length === 0) return [];
     const calls = addresses.flatMap((address) => [
       { to: address as Hex, data: SYMBOL, block },
       { to: address as Hex, data: DECIMALS, block },
     ]);
-    const results = await this.#source.call(calls);
-    this.#refuseWithoutCode(
-      addresses.filter((_, i) => results[2 * i] === NO_CODE && results[2 * i + 1] === NO_CODE),
-      block,
-    );
+    const results = await this.#source.call([...calls, { to: factory as Hex, data: SYMBOL, block }]);
+    if (results.at(-1) === NO_CODE)
+      throw new UpstreamError(`The node has no code at block ${block} for ${factory}.`);
     return addresses.map((address, i) => ({
       chainId: this.#source.chainId,
       address,
       symbol: decodeText(results[2 * i] ?? null) ?? "",
       decimals: decodeDecimals(results[2 * i + 1] ?? null),
     }));
-  }
-
-  #refuseWithoutCode(addresses: readonly string[], block: number): void {
-    const refused = addresses.filter((address) => {
-      const reads = (this.#withoutCode.get(address) ?? 0) + 1;
-      this.#withoutCode.set(address, reads);
-      return reads < MOST_READS;
-    });
-    if (refused.length === 0) return;
-    throw new UpstreamError(`The node has no code at block ${block} for the tokens ${refused.join(", ")}.`);
   }
 }
