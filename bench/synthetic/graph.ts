@@ -86,6 +86,8 @@ function edgeBetween(options: {
     price: (low / high) * (1 + 0.0025 * random.normal()),
     depth0: depthUsd / low,
     depth1: depthUsd / high,
+    held: 1,
+    aged: random.next(),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   priceLinks,
   tokens,
 } from "../../services/evm-dex/store/collections.ts";
+import { toAnchorRows, toLinkRow } from "../../services/evm-dex/store/price-links.ts";
 import { type V2RollupRow, v2Rollups } from "../../services/evm-dex/store/v2-collections.ts";
 import { put, type Store } from "../../services/shared/storage/port.ts";
 
@@ -47,6 +48,7 @@ function address(n: number): `0x${string}` {
 }
 
 const poolAt = (n: number) => address(0x900_0000 + ((n * 7_919) % 1_000_003));
+const ANCHOR = address(1);
 const random = createRandom(1);
 
 /** Pools of a token each against one of ten, a share of them trading in every hour of eight days, all with state. */
@@ -60,6 +62,7 @@ export async function writeV2Pools(store: Store, options: { pools: number; activ
       tokens,
       known.map((token) => ({ chainId: CHAIN_ID, address: token, symbol: "TKN", decimals: 18 })),
     ),
+    put(priceLinks, toAnchorRows([ANCHOR], { chainId: CHAIN_ID, blockNumber: FIRST_BLOCK, time: HEAD_TIME })),
     put(
       priceLinks,
       known
@@ -122,10 +125,9 @@ export async function moveHead(
 
 /** One pool away from an anchor. */
 function linkRow(token: string, price: number, blockNumber = FIRST_BLOCK) {
-  return {
-    ...{ chainId: CHAIN_ID, token, blockNumber, pool: FACTORY, parent: address(1), side: 0, price },
-    ...{ depth: 1e6, detour: null, isAnchored: true },
-  };
+  const support = { pool: FACTORY, depthUsd: 1e6, restUsd: 1e6 };
+  const link = { token, parent: ANCHOR, pool: FACTORY, side: 0 as const, price, hops: 1, support };
+  return toLinkRow({ token, link }, { chainId: CHAIN_ID, blockNumber, time: HEAD_TIME });
 }
 
 function checkpointAt(after: number): CheckpointRow {

@@ -54,7 +54,7 @@ export async function writeSyntheticYear(store: Store, options: { swaps: number 
     await writeProgress(store, {
       indexer,
       flushed: indexer.flush(),
-      progress: { checkpoint: checkpointAt(last), fees: [], headers: [] },
+      progress: { checkpoint: checkpointAt(last), fees: [], factoryFees: [], headers: [] },
       guard: () => [],
     });
     pending = [];

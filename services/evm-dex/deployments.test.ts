@@ -105,8 +105,33 @@ describe("loadDeployments", () => {
     expect(chain).to.deep.equal({
       ...CHAIN,
       stablecoins: ["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"],
+      feeds: [],
       factories: [{ ...FACTORY, address: "0x33128a8fc17869897dce68ed026d694621f6fdfd" }],
     });
+  });
+
+  it("reads which stablecoins have a feed", async () => {
+    const usdc = { address: CHAIN.stablecoins[0], feed: `0x${"Fe".repeat(20)}` };
+    const [chain] = await loadChains({ ...CHAIN, stablecoins: [`0x${"Da".repeat(20)}`, usdc] });
+    const token = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+    expect(chain?.stablecoins).to.deep.equal([`0x${"da".repeat(20)}`, token]);
+    expect(chain?.feeds).to.deep.equal([{ token, proxy: `0x${"fe".repeat(20)}` }]);
+  });
+
+  it("has Chainlink's feeds of USDC, USDT and DAI on both chains", () => {
+    const feeds = loadDeployments(undefined).map(({ feeds = [] }) => feeds.map(({ proxy }) => proxy));
+    expect(feeds).to.deep.equal([
+      [
+        "0x8fffffd4afb6115b954bd326cbe7b4ba576818f6",
+        "0x3e7d1eab13ad0104d2750b8863b489d65364e32d",
+        "0xaed0c38402a5d19df6e4c03f4e2dced6e29c1ee9",
+      ],
+      [
+        "0x7e860098f58bbfc8648a4311b374b1d669a2bc6b",
+        "0x591e79239a7d679378ec8c847e5038150364c78f",
+        "0xf19d560eb8d2adf07bd6d13ed03e1d11215721f9",
+      ],
+    ]);
   });
 
   it("reads who makes a factory's gauges and what they pay", async () => {
@@ -138,6 +163,15 @@ describe("loadDeployments", () => {
       "a short address",
       { evmDex: { chains: [{ ...CHAIN, stablecoins: ["0x12"] }] } },
       "evmDex.chains[0].stablecoins[0]",
+    ],
+    [
+      "a stablecoin whose feed is no address",
+      {
+        evmDex: {
+          chains: [{ ...CHAIN, stablecoins: [{ address: CHAIN.stablecoins[0], feed: "USDC / USD" }] }],
+        },
+      },
+      "evmDex.chains[0].stablecoins[0].feed",
     ],
     ["a field without use", { evmDex: { chains: [{ ...CHAIN, rpc: "x" }] } }, "rpc"],
     [

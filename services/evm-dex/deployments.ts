@@ -22,11 +22,19 @@ export interface Factory {
   readonly rewards?: { readonly voter: `0x${string}`; readonly token: `0x${string}` } | undefined;
 }
 
+/** A stablecoin's USD feed: Chainlink's proxy, or an aggregator. */
+export interface Feed {
+  readonly token: `0x${string}`;
+  readonly proxy: `0x${string}`;
+}
+
 export interface ChainDeployments {
   readonly chainId: number;
   readonly name: string;
-  /** Anchors of the price walk, worth 1 USD each. */
+  /** Anchors of the price walk. */
   readonly stablecoins: readonly `0x${string}`[];
+  /** What values them; those without a feed value each other. */
+  readonly feeds?: readonly Feed[] | undefined;
   readonly factories: readonly Factory[];
 }
 
@@ -58,12 +66,21 @@ function readFile(file: unknown): ChainDeployments[] {
 
 function readChain(value: unknown, at: string): ChainDeployments {
   const chain = readObject(value, { at, required: ["chainId", "name", "stablecoins", "factories"] });
+  const stablecoins = readItems(chain.stablecoins, `${at}.stablecoins`, readStablecoin);
   return {
     chainId: readInteger(chain.chainId, { at: `${at}.chainId`, min: 1 }),
     name: readText(chain.name, `${at}.name`),
-    stablecoins: readItems(chain.stablecoins, `${at}.stablecoins`, readEvmAddress),
+    stablecoins: stablecoins.map(({ token }) => token),
+    feeds: stablecoins.flatMap(({ token, proxy }) => (proxy === undefined ? [] : [{ token, proxy }])),
     factories: readItems(chain.factories, `${at}.factories`, readFactory),
   };
+}
+
+/** An address, or an object with the address and its feed. */
+function readStablecoin(value: unknown, at: string): { token: `0x${string}`; proxy?: `0x${string}` } {
+  if (typeof value === "string") return { token: readEvmAddress(value, at) };
+  const { address, feed } = readObject(value, { at, required: ["address", "feed"] });
+  return { token: readEvmAddress(address, `${at}.address`), proxy: readEvmAddress(feed, `${at}.feed`) };
 }
 
 function readFactory(value: unknown, at: string): Factory {

@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { MULTICALL3 } from "../shared/evm/multicall/multicall.ts";
 import { PROTOCOLS } from "./protocols/index.ts";
 import type { LendingProtocol } from "./protocols/protocol.ts";
-
-/** Multicall3 has this address on nearly every chain. */
-const MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11";
 
 const address = z
   .string()

@@ -23,7 +23,9 @@ const GROUPS = [
   },
   { output: "./pancake/artifacts.ts", sources: ["pancake/PancakeDeployer"], uses: [] },
   { output: "./aave/artifacts.ts", sources: ["aave/PriceFeed"], uses: [] },
+  { output: "./feed/artifacts.ts", sources: ["feed/FeedAggregator", "feed/FeedProxy"], uses: [] },
   { output: "./wallets/artifacts.ts", sources: ["wallets/BurningWallet"], uses: [] },
+  { output: "./attack/artifacts.ts", sources: ["attack/HostileToken"], uses: [] },
   { output: "./multicall/artifacts.ts", sources: ["multicall/Multicall3"], uses: [] },
   {
     output: "./morpho/artifacts.ts",

@@ -3,7 +3,7 @@ import { poolStates } from "../store/collections.ts";
 import { getCheckpoint, getPool, getPoolStates } from "../store/queries.ts";
 import { listGauges } from "../store/v2-queries.ts";
 import { checkMinute, checkRows } from "./check-events.ts";
-import { checkFee, checkPool, checkState } from "./check-pool.ts";
+import { checkFactoryFees, checkFee, checkPool, checkState } from "./check-pool.ts";
 import { checkHour, checkPosition } from "./check-v2.ts";
 import type { Finding } from "./finding.ts";
 import type { AuditRpc } from "./rpc.ts";
@@ -45,6 +45,7 @@ export async function* audit(options: AuditOptions): AsyncGenerator<PoolAudit> {
         ...(await checkPool(rpc, { pool, block })),
         ...(await checkState(rpc, { pool, state, gauge: gauges.get(poolAddress) })),
         ...(await checkFee(rpc, { store, pool })),
+        ...(await checkFactoryFees(rpc, { store, pool })),
         ...(await checkRows(rpc, { store, pool, pick })),
         ...(await checkMinute(rpc, { store, pool, head, pick })),
         ...(await checkHour(rpc, { store, pool, head, pick })),

@@ -5,6 +5,7 @@ import { protocolOf } from "../protocols/index.ts";
 import type { PoolRow, PoolStateRow } from "../store/collections.ts";
 import { getPoolFee } from "../store/queries.ts";
 import type { GaugeRow } from "../store/v2-collections.ts";
+import { getFactoryFees } from "../store/v2-queries.ts";
 import { compareValues, type Finding } from "./finding.ts";
 import type { AuditRpc } from "./rpc.ts";
 
@@ -85,6 +86,27 @@ export async function checkFee(
   const [fee] = await rpc.call([feeCall(pool.poolAddress, row.block)]);
   const at = { pool: pool.poolAddress, block: row.block };
   return [compareValues(at, { field: "pool_fees.fee", stored: row.fee, chain: intOf(fee) })];
+}
+
+/** Compares the stored default fees of the pool's factory with volatileFee() and stableFee() at their block. */
+export async function checkFactoryFees(
+  rpc: AuditRpc,
+  { store, pool }: { store: Store; pool: PoolRow },
+): Promise<Finding[]> {
+  const { defaultFeeCalls } = protocolOf(pool.protocol);
+  if (defaultFeeCalls === undefined) return [];
+  const row = await getFactoryFees(store, { chainId: pool.chainId, factory: pool.dexAddress });
+  if (row === undefined) return [];
+  const [volatileFee, stableFee] = await rpc.call([...defaultFeeCalls(row.factory, row.block)]);
+  const at = { pool: pool.poolAddress, block: row.block };
+  return [
+    compareValues(at, {
+      field: "factory_fees.volatileFee",
+      stored: row.volatileFee,
+      chain: intOf(volatileFee),
+    }),
+    compareValues(at, { field: "factory_fees.stableFee", stored: row.stableFee, chain: intOf(stableFee) }),
+  ];
 }
 
 function balanceCalls(pool: PoolRow, block: number): EthCall[] {

@@ -1,5 +1,13 @@
 import { defineColumns } from "../../shared/contract/define.ts";
 
+/** Which reserves V2 responses hold. */
+export const V2_RESERVES =
+  "after the last Sync event, or as read once where the pool is older than the index and has had no event since";
+
+/** Which fee V2 responses hold. */
+export const V2_FEE =
+  "a custom fee by its event; else the factory's default by the pool's last swap, or as read from the factory where that is later (every 100 blocks, since no event shows its change)";
+
 /** Identity and TVL of a V2 pool: the first columns of the list and of the single pool. */
 export const v2PoolIdentity = defineColumns([
   { name: "poolId", type: "String", description: "Address of the pool." },
@@ -13,8 +21,7 @@ export const v2PoolIdentity = defineColumns([
     name: "poolTvlUsd",
     type: "Nullable(Float64)",
     unit: "USD",
-    description:
-      "reserve0 × price0 + reserve1 × price1 at the indexed head (reserves of the last Sync event); null while one has no price, or where the pool is older than the index and has had no event since.",
+    description: `reserve0 × price0 + reserve1 × price1 at the indexed head (reserves ${V2_RESERVES}); null while one has no price, or while such a pool is not read yet.`,
   },
 ]);
 

@@ -45,12 +45,12 @@ export const v3PoolState = defineColumns([
     type: "Nullable(Float64)",
     unit: "USD",
     description:
-      "Token balances of the pool contract × their USD prices at the head; null while one has no price.",
+      "Token balances of the pool contract (balanceOf) × their USD prices at the head; null while one has no price. The balances are those of the pool's last event, or of at most 1,800 blocks ago where that is later: until then, tokens that come or go without an event (gifts, rebasing) do not show. Of a pool that is older than the index and has had no event since, they are read once.",
   },
   {
     name: "timeRanges",
     type: "Array(String)",
-    description: `Time ranges of the arrays that follow, each ending at the indexed head: ${TIME_RANGES.join(", ")}.`,
+    description: `Time ranges of the arrays that follow, each ending at the indexed head: ${TIME_RANGES.join(", ")}. Exact to the second: a swap belongs to "5 minute" if its block is less than 300 s older than the head; a month is 30 days, a year 365. Where the single swaps of the minute that a range begins within are no longer stored, the range begins with the next whole minute: it is less than 60 s shorter.`,
   },
 ]);
 
@@ -71,7 +71,7 @@ export const v3FeeApr = defineColumns([
     name: "feeApr",
     type: "Array(Nullable(Float64))",
     unit: "fraction",
-    description: `LP fees in USD (amountIn × fee / 1e6 less the protocol's share) / poolTvlUsd × year / range; per range, ${COVERAGE}, or where TVL has no price.`,
+    description: `LP fees in USD (amountIn × fee / 1e6 less the protocol's share) / poolTvlUsd × 31,536,000 / seconds of the range; per range, ${COVERAGE}, or where TVL has no price.`,
   },
 ]);
 
@@ -80,7 +80,7 @@ export const v3Activity = defineColumns([
     name: "priceVolatilityPct",
     type: "Array(Nullable(Float64))",
     unit: "percent",
-    description: `100 × standard deviation of log returns between bucket closes (buckets of 1 minute up to 1 hour, of 1 hour up to 1 week, of 1 day beyond; empty buckets carry the last close); per range, null below 3 closes, ${COVERAGE}.`,
+    description: `100 × standard deviation of log returns between the closes of the UTC buckets that end within the range and of the head's own, still open (buckets of 1 minute up to 1 hour, of 1 hour up to 1 week, of 1 day beyond; empty buckets carry the last close); per range, null below 3 closes, ${COVERAGE}.`,
   },
   {
     name: "meanAdjustedVolatilityPct",

@@ -6,12 +6,14 @@ import type { CheckpointRow } from "../store/collections.ts";
 import { readPoolRows } from "./discover/pool-rows.ts";
 import type { TokenReader } from "./discover/token-reader.ts";
 import type { UnknownPools } from "./discover/unknown-pools.ts";
+import type { FeedContracts } from "./feeds/feed-contracts.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
 import type { WatchedPools } from "./fetch/watched-pools.ts";
 import { anchorPositions } from "./reads/anchor-positions.ts";
 import { readAnchors } from "./reads/anchors.ts";
 import { observeBalances } from "./reads/balances.ts";
 import type { NewHead } from "./snapshots/snapshot-writer.ts";
+import type { FactoryFeeBook } from "./state/factory-fee-book.ts";
 import type { FeeBook } from "./state/fee-book.ts";
 import type { Indexer } from "./state/indexer.ts";
 import { writeProgress } from "./write.ts";
@@ -22,10 +24,12 @@ export interface IngestPipeline {
   readonly source: EvmSource;
   readonly indexer: Indexer;
   readonly feeBook: FeeBook;
+  readonly factoryFeeBook: FactoryFeeBook;
   readonly unknownPools: UnknownPools;
   /** Shared with the fetchers, which run ahead: all of them see pools that get LP tokens. */
   readonly watchedPools: WatchedPools;
   readonly tokenReader: TokenReader;
+  readonly feedContracts: FeedContracts;
   readonly guard: Guard;
 }
 
@@ -66,6 +70,7 @@ export async function applyBatch(
   await anchorPools(pipeline, options);
   await indexer.prepare(batch.blocks);
   await anchorPositions(source, { indexer, batch, fromBlock: checkpoint.fromBlock });
+  indexer.prices.feeds.add(batch.answers);
   for (const block of batch.blocks) indexer.addBlock(block);
   const flushed = indexer.flush();
   const head = batch.last.number;
@@ -75,6 +80,7 @@ export async function applyBatch(
   const fees = observe
     ? await pipeline.feeBook.refresh(source, { pools: indexer.pools, head, fromBlock: checkpoint.fromBlock })
     : [];
+  const factoryFees = observe ? await pipeline.factoryFeeBook.refresh(source, { head }) : [];
   const next: CheckpointRow = {
     ...checkpoint,
     blockNumber: batch.last.number,
@@ -86,7 +92,7 @@ export async function applyBatch(
     indexer,
     flushed,
     guard: pipeline.guard,
-    progress: { checkpoint: next, fees, headers: batch.headers },
+    progress: { checkpoint: next, fees, factoryFees, headers: batch.headers, answers: batch.answers },
   });
   const traded = flushed.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
   return { checkpoint: next, touched: traded.map((entry) => entry.row) };

@@ -1,4 +1,5 @@
 import type { EvmSource } from "../../shared/evm/port.ts";
+import type { SyncLog } from "../../shared/index/follow-head.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
@@ -6,8 +7,10 @@ import type { CheckpointRow } from "../store/collections.ts";
 import type { IngestPipeline } from "./apply.ts";
 import { TokenReader } from "./discover/token-reader.ts";
 import { UnknownPools } from "./discover/unknown-pools.ts";
+import { FeedContracts } from "./feeds/feed-contracts.ts";
 import { Fetcher } from "./fetch/fetcher.ts";
 import { loadWatchedPools } from "./fetch/watched-pools.ts";
+import { FactoryFeeBook } from "./state/factory-fee-book.ts";
 import { FeeBook } from "./state/fee-book.ts";
 import { loadIndexer } from "./state/load-indexer.ts";
 
@@ -16,6 +19,7 @@ interface PipelineDeps {
   readonly source: EvmSource;
   readonly chain: ChainDeployments;
   readonly guard: Guard;
+  readonly log: SyncLog;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number | undefined;
 }
@@ -30,10 +34,21 @@ export async function openPipeline(deps: PipelineDeps, checkpoint: CheckpointRow
     guard,
     indexer,
     feeBook: await FeeBook.load(store, chain.chainId),
+    factoryFeeBook: await FactoryFeeBook.load(store, chain),
     unknownPools: new UnknownPools(source, { factories: chain.factories, fromBlock: checkpoint.fromBlock }),
     watchedPools: await loadWatchedPools(store, { source, pools: indexer.pools, checkpoint }),
     tokenReader: new TokenReader(store, source),
+    feedContracts: await openFeeds(deps),
   };
+}
+
+/** The contracts of the chain's feeds as they are at the head. */
+async function openFeeds({ source, chain, log }: PipelineDeps): Promise<FeedContracts> {
+  const contracts = new FeedContracts(chain.feeds);
+  if (contracts.isEmpty) return contracts;
+  for (const { token, proxy } of await contracts.load(source, (await source.head()).number))
+    log("warn", `There is no USD feed at ${proxy}: other stablecoins value ${token}.`, { token, proxy });
+  return contracts;
 }
 
 /** Creates the fetcher that reads batches for a pipeline. */
@@ -47,6 +62,7 @@ export function createFetcher(deps: PipelineDeps, pipeline: IngestPipeline): Fet
       isForeign: (address) => pipeline.unknownPools.isForeign(address),
     },
     watchedPools: pipeline.watchedPools,
+    feeds: pipeline.feedContracts,
     maxAddresses: deps.maxAddresses,
   });
 }

@@ -4,7 +4,6 @@ import { describe, it } from "mocha";
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
 import type { BlockHeader } from "../../shared/evm/port.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
-import { ANCHOR_PRICE } from "../price/link.ts";
 import { checkpoints, priceLinks } from "../store/collections.ts";
 import { readPrices, toAnchorRows } from "../store/price-links.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -51,8 +50,11 @@ describe("openCheckpoint", () => {
     inStore(async (store) => {
       const source = createFakeSource({ headers: headersUpTo(50) });
       await store.write([
-        put(priceLinks, toAnchorRows([address(7), address(8)], { chainId: CHAIN_ID, blockNumber: 3 })),
-        put(priceLinks, toAnchorRows([address(7)], { chainId: 1, blockNumber: 3 })),
+        put(
+          priceLinks,
+          toAnchorRows([address(7), address(8)], { chainId: CHAIN_ID, blockNumber: 3, time: 7 }),
+        ),
+        put(priceLinks, toAnchorRows([address(7)], { chainId: 1, blockNumber: 3, time: 7 })),
       ]);
       await openCheckpoint(store, { source, anchors: ANCHORS, startBlock: 20 });
       const rows = await store.find(priceLinks, {});
@@ -62,7 +64,8 @@ describe("openCheckpoint", () => {
         [CHAIN_ID, address(2), 19],
       ]);
       const prices = await readPrices(store, { chainId: CHAIN_ID, tokens: ANCHORS, block: 19 });
-      expect([...prices.values()]).to.deep.equal([ANCHOR_PRICE, ANCHOR_PRICE]);
+      const anchor = { usd: 1, hops: 0, link: undefined, changedAt: 1_700_000_038 };
+      expect([...prices.values()]).to.deep.equal([anchor, anchor]);
     }));
 
   it("is before block 0 where that is the first", async () => {

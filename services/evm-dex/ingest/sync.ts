@@ -7,7 +7,7 @@ import { ForkFinder, indexIdentityOf } from "../../shared/index/evm/fork.ts";
 import { followHead, type SyncContext } from "../../shared/index/follow-head.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import type { CheckpointRow } from "../store/collections.ts";
+import { type CheckpointRow, tokens } from "../store/collections.ts";
 import { applyBatch, type IngestPipeline, NewPoolsFound } from "./apply.ts";
 import { readBackfill } from "./fetch/backfill.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
@@ -15,10 +15,16 @@ import type { Fetcher } from "./fetch/fetcher.ts";
 import { prefetchNext } from "./fetch/prefetch.ts";
 import { findLastRow, withinIndex } from "./fork.ts";
 import { createFetcher, openPipeline } from "./pipeline.ts";
+import { listUnread } from "./reads/balance-turns.ts";
 import type { NewHead } from "./snapshots/snapshot-writer.ts";
+import { readPriceStart } from "./start/price-start.ts";
 import { blockBefore } from "./start-block.ts";
+import { describeNotice } from "./state/anchor-feeds.ts";
+import { loadPrices } from "./state/load-indexer.ts";
 import { rollbackTo } from "./undo/rollback.ts";
 
+/** How often the aggregators of feeds are read again. */
+const FEED_CHECK_BLOCKS = 1_000;
 /** Blocks a step behind the head. */
 const TAIL_BLOCKS = 64;
 
@@ -245,8 +251,10 @@ export class ChainSync {
         `Block ${number + 1} follows on ${hash}, not on block ${blockNumber}, ${blockHash}.`,
       );
     }
+    await this.#priceStart();
+    await this.#rereadFeeds(head);
     const reachesHead = batch.last.number === head;
-    if (reachesHead) this.#claimUnread();
+    if (reachesHead) this.#claimUnread(head);
     const applied = await applyBatch(this.#pipeline, {
       batch,
       checkpoint: this.#checkpoint,
@@ -255,21 +263,45 @@ export class ChainSync {
       observe: reachesHead,
     });
     this.#checkpoint = applied.checkpoint;
+    await this.#reportFeeds();
     this.#finality.follow(batch.last, { isHead: reachesHead });
     const events = batch.blocks.reduce((sum, block) => sum + block.events.length, 0);
     this.#deps.gauges?.setIndexedBlock({ number: batch.last.number, time: batch.last.time, events });
     if (reachesHead) await this.#deps.onHead?.(applied);
   }
 
-  /**
-   * Balances that earlier blocks or a rollback left unread are read with the blocks that reach the head, where every
-   * node has the state, and written with their checkpoint: between two checkpoints no response changes.
-   */
-  #claimUnread(): void {
-    const { indexer } = this.#pipeline;
-    for (const entry of indexer.pools.entries()) {
-      if (entry.anchor !== undefined && entry.balanceBlock < entry.lastBlock) indexer.touch(entry);
+  /** Before the first block: the prices that follow from pools older than the index. */
+  async #priceStart(): Promise<void> {
+    const { store, chain } = this.#deps;
+    const { feedContracts } = this.#pipeline;
+    const context = { ...this.#deps, anchors: chain.stablecoins, feedContracts };
+    const isRead = await readPriceStart(context, this.#checkpoint);
+    if (isRead) await loadPrices(store, { indexer: this.#pipeline.indexer, anchors: chain.stablecoins });
+  }
+
+  /** A feed's proxy moves to another aggregator every few years, without an event that tells. */
+  async #rereadFeeds(head: number): Promise<void> {
+    const { feedContracts } = this.#pipeline;
+    if (feedContracts.isEmpty || head - feedContracts.readAt < FEED_CHECK_BLOCKS) return;
+    await feedContracts.load(this.#deps.source, head);
+  }
+
+  async #reportFeeds(): Promise<void> {
+    const { store, chain, log } = this.#deps;
+    for (const notice of this.#pipeline.indexer.prices.feeds.takeNotices()) {
+      const row = await store.get(tokens, { chainId: chain.chainId, address: notice.token });
+      log("warn", describeNotice(notice, row?.symbol ?? notice.token), { token: notice.token });
     }
+  }
+
+  /**
+   * Balances that earlier blocks or a rollback left unread, and those whose turn it is, are read with the blocks that
+   * reach the head, where every node has the state, and written with their checkpoint: between two checkpoints no
+   * response changes.
+   */
+  #claimUnread(head: number): void {
+    const { indexer } = this.#pipeline;
+    for (const entry of listUnread(indexer.pools.entries(), head)) indexer.touch(entry);
   }
 
   /**

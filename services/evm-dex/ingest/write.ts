@@ -5,6 +5,8 @@ import { inParallel, put, removeWhere, type Store, type WriteStep } from "../../
 import {
   type CheckpointRow,
   checkpoints,
+  type FeedAnswerRow,
+  feedAnswers,
   type PoolFeeRow,
   poolEvents,
   poolFees,
@@ -17,8 +19,17 @@ import {
   tokens,
 } from "../store/collections.ts";
 import { toAnchorRows } from "../store/price-links.ts";
-import { gauges, lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "../store/v2-collections.ts";
+import {
+  type FactoryFeeRow,
+  factoryFees,
+  gauges,
+  lpEvents,
+  lpPositions,
+  v2LargeSwaps,
+  v2Rollups,
+} from "../store/v2-collections.ts";
 import { toListings } from "../views/pool-listing.ts";
+import type { FeedAnswer } from "./feeds/feed-contracts.ts";
 import type { FlushedRows, Indexer } from "./state/indexer.ts";
 import { toStateRow } from "./state/pool-book.ts";
 
@@ -26,8 +37,11 @@ interface Progress {
   readonly checkpoint: CheckpointRow;
   /** Fees read at the checkpoint or before. */
   readonly fees: readonly PoolFeeRow[];
+  readonly factoryFees: readonly FactoryFeeRow[];
   /** Headers up to the checkpoint; empty during backfill, far behind the head. */
   readonly headers: readonly HeaderRow[];
+  /** What feeds said in these blocks. */
+  readonly answers?: readonly FeedAnswer[];
 }
 
 /**
@@ -63,6 +77,7 @@ export async function writeProgress(
       put(gauges, flushed.gauges),
       put(priceLinks, flushed.links),
       put(headers, [...progress.headers]),
+      put(feedAnswers, toAnswerRows(progress.answers ?? [], chainId)),
     ),
     ...inParallel(
       put(poolUsers, users),
@@ -72,6 +87,7 @@ export async function writeProgress(
       put(lpPositions, lp.positions),
       put(poolStates, flushed.touched.map(toStateRow)),
       put(poolFees, [...progress.fees]),
+      put(factoryFees, [...progress.factoryFees]),
       ...oldHeaders,
     ),
     // Again for MongoDB, where the steps before this one take time.
@@ -80,13 +96,21 @@ export async function writeProgress(
   ]);
 }
 
+/** The last answer of each feed in a block. */
+export function toAnswerRows(answers: readonly FeedAnswer[], chainId: number): FeedAnswerRow[] {
+  const rows = new Map<string, FeedAnswerRow>();
+  for (const { token, blockNumber, usd, updatedAt } of answers)
+    rows.set(`${token}:${blockNumber}`, { chainId, token, blockNumber, usd, updatedAt });
+  return [...rows.values()];
+}
+
 /** The steps of a first run: the checkpoint before the first block, and the price anchors from there on. */
 export function startSteps(checkpoint: CheckpointRow, anchors: readonly string[]): WriteStep[] {
-  const { chainId, blockNumber } = checkpoint;
+  const { chainId, blockNumber, blockTime } = checkpoint;
   return [
     // Removes those of a first run that was killed between the steps and began at another block.
     removeWhere(priceLinks, { chainId }),
-    put(priceLinks, toAnchorRows(anchors, { chainId, blockNumber })),
+    put(priceLinks, toAnchorRows(anchors, { chainId, blockNumber, time: blockTime })),
     put(checkpoints, [checkpoint]),
   ];
 }

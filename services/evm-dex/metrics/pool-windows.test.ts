@@ -3,8 +3,10 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../test/kit/swap-model.ts";
 import { SPANS } from "./bucket.ts";
+import { totalsOfEdge } from "./edge.ts";
 import {
   closeRangesAt,
+  edgesAt,
   metricsOf,
   type PoolBuckets,
   type RangeMetrics,
@@ -25,16 +27,14 @@ const RANGES = [
 ] as const;
 const COVERED = { createdAt: 1, indexedFrom: 0 };
 
-const windowOf = (head: number, seconds: number) => {
-  const end = Math.floor(head / 60) * 60 + 60;
-  return { start: end - seconds, end };
-};
+/** (head − seconds, head], by its first second and the one after its last. */
+const windowOf = (head: number, seconds: number) => ({ start: head - seconds + 1, end: head + 1 });
 /** First close of a range: the start of the bucket that the window begins in. */
 const closesFrom = (head: number, seconds: number, every: number) =>
   Math.floor(windowOf(head, seconds).start / every) * every;
 
-/** What the service reads at a head of a store that holds these swaps. */
-function bucketsAt(head: number, swaps: readonly ModelSwap[]): PoolBuckets {
+/** What the service reads at a head of a store that holds these swaps' buckets, and the swaps themselves since a time. */
+function bucketsAt(head: number, swaps: readonly ModelSwap[], storedFrom = 0): PoolBuckets {
   const bySpan = new Map(SPANS.map((span) => [span, modelBuckets(swaps, span)] as const));
   const bucketsIn = ({ span, start, end }: { span: (typeof SPANS)[number]; start: number; end: number }) =>
     (bySpan.get(span) ?? []).filter((bucket) => bucket.start >= start && bucket.start < end);
@@ -58,17 +58,34 @@ function bucketsAt(head: number, swaps: readonly ModelSwap[]): PoolBuckets {
     const own = bucketsIn(range).map(({ start, closePrice }) => ({ start, closePrice }));
     return [range.span, { before, closes: own }] as const;
   });
-  return { sums, closes: new Map(closes) };
+  const edges = edgesAt(head).flatMap((edge) => {
+    const isIn = (time: number) => time >= edge.minute && time < edge.end;
+    const lastTimes = new Map(swaps.map(({ user, time }) => [user, time]));
+    const totals = totalsOfEdge(edge, {
+      bucket: bySpan.get(60)?.find(({ start }) => start === edge.minute),
+      swaps: swaps
+        .filter(({ time }) => isIn(time) && time >= storedFrom)
+        .map(({ user, ...swap }) => ({ ...swap, sender: user })),
+      lastUsers: new Set([...lastTimes].flatMap(([user, time]) => (isIn(time) ? [user] : []))),
+    });
+    return totals === undefined ? [] : [[edge.start, totals] as const];
+  });
+  return { sums, edges: new Map(edges), closes: new Map(closes) };
 }
 
 function sumOrNull(values: readonly (number | null)[]): number | null {
   return values.includes(null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 }
 
-/** Everything of the raw list of swaps. */
-function bruteForce(head: number, swaps: readonly ModelSwap[], tvlUsd: number | null): RangeMetrics[] {
+/** Everything of the raw list of swaps; `startOf` where a range need not begin with its first second. */
+function bruteForce(
+  head: number,
+  swaps: readonly ModelSwap[],
+  { tvlUsd, startOf = (first) => first }: { tvlUsd: number | null; startOf?: (first: number) => number },
+): RangeMetrics[] {
   return RANGES.map(([, seconds, every]) => {
-    const { start, end } = windowOf(head, seconds);
+    const { start: first, end } = windowOf(head, seconds);
+    const start = startOf(first);
     const own = swaps.filter(({ time }) => time >= start && time < end);
     const volume = sumOrNull(own.map(({ valueUsd }) => valueUsd));
     const fees = sumOrNull(own.map(({ feeUsd }) => feeUsd));
@@ -82,7 +99,7 @@ function bruteForce(head: number, swaps: readonly ModelSwap[], tvlUsd: number | 
     return {
       swapVolumeUsd: volume,
       feesUsd: fees,
-      feeApr: fees === null || tvlUsd === null ? null : ((fees / tvlUsd) * YEAR) / seconds,
+      feeApr: fees === null || tvlUsd === null ? null : ((fees / tvlUsd) * YEAR) / (end - start),
       priceVolatilityPct: closes.length < 3 ? null : 100 * deviationOf(returns),
       meanAdjustedVolatilityPct: closes.length < 3 ? null : (100 * deviationOf(closes)) / meanOf(closes),
       tickPressurePer1mUsd: volume === null || volume === 0 ? null : (travel * 1e6) / volume,
@@ -119,7 +136,7 @@ describe("metricsOf", () => {
         fc.option(fc.double({ min: 1, max: 1e9, noNaN: true })),
         ([head, swaps], tvlUsd) => {
           const actual = metricsOf(bucketsAt(head, swaps), { headTime: head, coverage: COVERED, tvlUsd });
-          expectSame(actual, bruteForce(head, swaps, tvlUsd));
+          expectSame(actual, bruteForce(head, swaps, { tvlUsd }));
         },
       ),
       { numRuns: 150 },
@@ -134,16 +151,41 @@ describe("metricsOf", () => {
           coverage: COVERED,
           tvlUsd: 1_000,
         });
-        expectSame(actual, bruteForce(head, swaps, 1_000));
+        expectSame(actual, bruteForce(head, swaps, { tvlUsd: 1_000 }));
       }),
       { numRuns: 100 },
+    );
+  });
+
+  it("begins a range with its first whole minute where swaps of the one before are not stored any more", () => {
+    const tvlUsd = 1_000;
+    const ages = fc.constantFrom(...RANGES.map(([, seconds]) => seconds));
+    fc.assert(
+      fc.property(
+        headAndSwaps(true),
+        ages,
+        fc.integer({ min: -70, max: 70 }),
+        ([head, swaps], age, shift) => {
+          const storedFrom = head - age + shift;
+          const startOf = (first: number) => {
+            const minute = Math.floor(first / 60) * 60;
+            const lacks = swaps.some(({ time }) => time >= minute && time < minute + 60 && time < storedFrom);
+            return first === minute || !lacks ? first : minute + 60;
+          };
+          expectSame(
+            metricsOf(bucketsAt(head, swaps, storedFrom), { headTime: head, coverage: COVERED, tvlUsd }),
+            bruteForce(head, swaps, { tvlUsd, startOf }),
+          );
+        },
+      ),
+      { numRuns: 300 },
     );
   });
 
   it("counts a swap from the window's first second to its last, and not one a second before", () => {
     fc.assert(
       fc.property(anyHead, fc.constantFrom(0, 1, 2, 3, 4, 5), (head, at) => {
-        const { start, end } = windowOf(head, RANGES[at]?.[1] ?? 0);
+        const { start } = windowOf(head, RANGES[at]?.[1] ?? 0);
         const countAt = (time: number) => {
           const swap = { time, user: "ann", valueUsd: 8, feeUsd: 1, tickTravel: 1, closePrice: 1 };
           const [range] = metricsOf(bucketsAt(head, [swap]), {
@@ -158,7 +200,6 @@ describe("metricsOf", () => {
         expect(countAt(start - 1), "a second before").to.equal(0);
         expect(countAt(start), "the first second").to.equal(1);
         expect(countAt(head), "the head's second").to.equal(1);
-        expect(countAt(end - 1), "the last second").to.equal(1);
       }),
       { numRuns: 300 },
     );
@@ -228,6 +269,9 @@ describe("what is read at a head", () => {
     fc.assert(
       fc.property(anyHead, (head) => {
         const pieces = sumRangesAt(head);
+        const edges = edgesAt(head);
+        expect(edges.length).to.equal((head + 1) % 60 === 0 ? 0 : RANGES.length);
+        expect(new Set(edges.map(({ minute }) => minute)).size).to.equal(edges.length);
         expect(pieces.length).to.be.below(18);
         for (const { span, start, end } of pieces) {
           expect(start % span).to.equal(0);

@@ -1,6 +1,9 @@
 import { type Bucket, emptyBucket, SPANS, type Span, startOf } from "./bucket.ts";
 import { type Volatility, volatilityOf } from "./volatility.ts";
 import {
+  type Edge,
+  edgeOf,
+  firstWholeMinute,
   type Segment,
   segmentsOf,
   TIME_RANGES,
@@ -37,9 +40,11 @@ interface SpanCloses {
   readonly closes: readonly BucketClose[];
 }
 
-/** Input of the metrics: totals of each of `sumRangesAt`, closes of each of `closeRangesAt`. */
+/** Input of the metrics: totals of each of `sumRangesAt` and `edgesAt`, closes of each of `closeRangesAt`. */
 export interface PoolBuckets {
   readonly sums: readonly (BucketRange & { readonly totals: BucketTotals })[];
+  /** By the edge's start; none where the swaps of its minute are no longer stored. */
+  readonly edges: ReadonlyMap<number, BucketTotals>;
   readonly closes: ReadonlyMap<Span, SpanCloses>;
 }
 
@@ -71,7 +76,7 @@ const NOT_COVERED: RangeMetrics = {
   uniqueUserCount: null,
 };
 
-/** Whole buckets whose closes give a range's volatility: those that end within it, and the open one. */
+/** Buckets whose closes give a range's volatility: those that end within it, and the open one. */
 function closeRange(range: TimeRange, headTime: number): BucketRange {
   const window = windowAt(headTime, range.seconds);
   return { span: range.closeSpan, start: startOf(window.start, range.closeSpan), end: window.end };
@@ -102,6 +107,11 @@ export function sumRangesAt(headTime: number): BucketRange[] {
   });
 }
 
+/** The edges of the six windows; all begin at the same second of their minutes. */
+export function edgesAt(headTime: number): Edge[] {
+  return TIME_RANGES.flatMap((range) => edgeOf(windowAt(headTime, range.seconds)) ?? []);
+}
+
 function isWithin(piece: BucketRange, segment: Segment): boolean {
   return (
     piece.span === segment.span &&
@@ -113,7 +123,8 @@ function isWithin(piece: BucketRange, segment: Segment): boolean {
 
 /**
  * The metrics of the six ranges at the head. A range that reaches back before the first indexed block is null
- * throughout, unless the pool was created after it; a sum that swaps of unknown value or fee belong to is null.
+ * throughout, unless the pool was created after it; a sum that swaps of unknown value or fee belong to is null. A range
+ * whose edge is not known begins with its first whole minute: rates are over the seconds that were summed.
  */
 export function metricsOf(
   buckets: PoolBuckets,
@@ -122,13 +133,13 @@ export function metricsOf(
   return TIME_RANGES.map((range) => {
     const window = windowAt(headTime, range.seconds);
     if (!isCovered(window, coverage)) return NOT_COVERED;
-    const sum = sumOf(buckets, window);
+    const { sum, seconds } = sumOf(buckets, window);
     const swapVolumeUsd = sum.unpricedCount > 0 ? null : sum.volumeUsd;
     const feesUsd = sum.unpricedFeeCount > 0 ? null : sum.feesUsd;
     return {
       swapVolumeUsd,
       feesUsd,
-      feeApr: aprOf(feesUsd, { tvlUsd, seconds: range.seconds }),
+      feeApr: aprOf(feesUsd, { tvlUsd, seconds }),
       ...volatilityOf(closesOf(buckets, { range, headTime })),
       tickPressurePer1mUsd:
         swapVolumeUsd === null || swapVolumeUsd === 0 ? null : (sum.tickTravel * 1e6) / swapVolumeUsd,
@@ -151,14 +162,17 @@ function aprOf(
   return ((feesUsd / tvlUsd) * YEAR_SECONDS) / seconds;
 }
 
-function sumOf(buckets: PoolBuckets, window: Window): BucketTotals {
+/** The totals of a window, and how many seconds of it they are of. */
+function sumOf(buckets: PoolBuckets, window: Window): { sum: BucketTotals; seconds: number } {
   const { closePrice: _, ...sum } = emptyBucket();
   const segments = segmentsOf(window);
-  for (const piece of buckets.sums) {
-    if (!segments.some((segment) => isWithin(piece, segment))) continue;
-    for (const field of SUMMED_FIELDS) sum[field] += piece.totals[field];
+  const parts = buckets.sums.filter((piece) => segments.some((segment) => isWithin(piece, segment)));
+  const edge = buckets.edges.get(window.start);
+  for (const totals of [...parts.map((part) => part.totals), ...(edge === undefined ? [] : [edge])]) {
+    for (const field of SUMMED_FIELDS) sum[field] += totals[field];
   }
-  return sum;
+  const start = edge === undefined ? firstWholeMinute(window) : window.start;
+  return { sum, seconds: window.end - start };
 }
 
 /** One close a bucket, the last one carried over buckets without swaps; none before the pool's first swap. */

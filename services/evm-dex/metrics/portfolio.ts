@@ -6,6 +6,7 @@ export interface PortfolioToken {
   readonly address: string;
   readonly symbol: string;
   readonly decimals: number;
+  /** What the holding's pool is valued with: the same token may differ by pool (shared/pricing/value-prices.ts). */
   readonly priceUsd: number | null;
 }
 
@@ -151,20 +152,28 @@ function poolExposure(holding: ValuedHolding, total: number | null): PoolExposur
 }
 
 function tokenExposures(active: readonly ValuedHolding[], total: number | null): TokenExposure[] {
-  const raw = new Map<string, { token: PortfolioToken; amount: bigint }>();
+  const sums = new Map<string, { token: PortfolioToken; amount: bigint; values: (number | null)[] }>();
   for (const { token0, token1, amount0, amount1 } of active) {
     for (const [token, amount] of [
       [token0, amount0],
       [token1, amount1],
     ] as const) {
-      raw.set(token.address, { token, amount: (raw.get(token.address)?.amount ?? 0n) + amount });
+      const sum = sums.get(token.address) ?? { token, amount: 0n, values: [] };
+      sum.amount += amount;
+      sum.values.push(times(toWholeTokens(amount, token.decimals), token.priceUsd));
+      sums.set(token.address, sum);
     }
   }
-  return [...raw.values()].map(({ token, amount }) => {
-    const whole = toWholeTokens(amount, token.decimals);
-    const valueUsd = times(whole, token.priceUsd);
-    const { address, symbol } = token;
-    return { address, symbol, amount: whole, valueUsd, share: shareOf(valueUsd, total) };
+  return [...sums.values()].map(({ token, amount, values }) => {
+    const valueUsd = sumOrNull(values);
+    const { address, symbol, decimals } = token;
+    return {
+      address,
+      symbol,
+      amount: toWholeTokens(amount, decimals),
+      valueUsd,
+      share: shareOf(valueUsd, total),
+    };
   });
 }
 

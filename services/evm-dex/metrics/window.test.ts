@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { anyHead } from "../test/kit/swap-model.ts";
-import { segmentsOf, TIME_RANGES, windowAt, YEAR_SECONDS } from "./window.ts";
+import { edgeOf, firstWholeMinute, segmentsOf, TIME_RANGES, windowAt, YEAR_SECONDS } from "./window.ts";
 
 const MIDNIGHT = 1_699_920_000;
 describe("windows", () => {
@@ -18,10 +18,29 @@ describe("windows", () => {
     expect(YEAR_SECONDS).to.equal(31_536_000);
   });
 
-  it("end with the head's minute and have their whole length", () => {
+  it("end with the head's second and have their whole length", () => {
     expect(windowAt(MIDNIGHT + 59, 300)).to.deep.equal({ start: MIDNIGHT - 240, end: MIDNIGHT + 60 });
-    expect(windowAt(MIDNIGHT, 300)).to.deep.equal({ start: MIDNIGHT - 240, end: MIDNIGHT + 60 });
+    expect(windowAt(MIDNIGHT, 300)).to.deep.equal({ start: MIDNIGHT - 299, end: MIDNIGHT + 1 });
     expect(windowAt(MIDNIGHT - 1, 300)).to.deep.equal({ start: MIDNIGHT - 300, end: MIDNIGHT });
+  });
+
+  it("have an edge where they begin within a minute", () => {
+    // Head 15:37:41: the five minutes are 15:32:42 to 15:37:41.
+    const at = (minutes: number, seconds: number) => MIDNIGHT + (15 * 60 + minutes) * 60 + seconds;
+    const window = windowAt(at(37, 41), 300);
+    expect(window).to.deep.equal({ start: at(32, 42), end: at(37, 42) });
+    expect(edgeOf(window)).to.deep.equal({ minute: at(32, 0), start: at(32, 42), end: at(33, 0) });
+    expect(firstWholeMinute(window)).to.equal(at(33, 0));
+    expect(segmentsOf(window)).to.deep.equal([{ span: 60, start: at(33, 0), end: at(37, 42) }]);
+    const whole = windowAt(at(37, 59), 300);
+    expect(edgeOf(whole)).to.equal(undefined);
+    expect(firstWholeMinute(whole)).to.equal(at(33, 0));
+    // The minute's last second is the shortest edge.
+    expect(edgeOf(windowAt(at(37, 58), 300))).to.deep.equal({
+      minute: at(32, 0),
+      start: at(32, 59),
+      end: at(33, 0),
+    });
   });
 
   it("are cut into minutes, hours and days", () => {
@@ -45,21 +64,23 @@ describe("windows", () => {
     expect(segmentsOf(day)).to.deep.equal([{ span: 86_400, ...day }]);
   });
 
-  it("are covered by their segments exactly, each aligned, with few buckets", () => {
+  it("are covered by their edge and segments exactly, each aligned, with few buckets", () => {
     fc.assert(
       fc.property(anyHead, fc.constantFrom(...TIME_RANGES), (head, { seconds }) => {
         const window = windowAt(head, seconds);
         expect(window.end - window.start).to.equal(seconds);
-        expect(window.end % 60).to.equal(0);
-        expect(head)
-          .to.be.at.least(window.end - 60)
-          .and.below(window.end);
-
+        expect(window.end).to.equal(head + 1);
+        const edge = edgeOf(window);
+        if (edge !== undefined) {
+          expect(edge.start).to.equal(window.start);
+          expect([edge.minute % 60, edge.end]).to.deep.equal([0, edge.minute + 60]);
+          expect(edge.start).to.be.above(edge.minute).and.below(edge.end);
+        }
         const segments = segmentsOf(window);
         const spans = segments.map(({ span }) => span);
         expect(spans).to.deep.equal([...spans].sort((a, b) => a - b));
         expect(new Set(spans).size).to.equal(spans.length);
-        expect(segments[0]?.start).to.equal(window.start);
+        expect(segments[0]?.start).to.equal(edge?.end ?? window.start);
         expect(segments.at(-1)?.end).to.equal(window.end);
         let buckets = 0;
         for (const [i, { span, start, end }] of segments.entries()) {

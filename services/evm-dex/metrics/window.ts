@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE, type Span, startOf } from "./bucket.ts";
+import { DAY, HOUR, MINUTE, type Span } from "./bucket.ts";
 
 export interface TimeRange {
   readonly label: string;
@@ -19,16 +19,34 @@ export const TIME_RANGES: readonly TimeRange[] = [
 
 export const YEAR_SECONDS = 365 * DAY;
 
-/** [start, end), whole minutes. */
+/** The seconds from `start` up to, but not including, `end`. */
 export interface Window {
   readonly start: number;
   readonly end: number;
 }
 
-/** The window that ends with the minute of the indexed head: its current, still open minute is its last. */
+/** The last `seconds` seconds up to the head, of which the head's is the last: (head − seconds, head]. */
 export function windowAt(headTime: number, seconds: number): Window {
-  const end = startOf(headTime, MINUTE) + MINUTE;
+  const end = headTime + 1;
   return { start: end - seconds, end };
+}
+
+/** Where the first minute begins that lies wholly within a window; buckets know nothing of the seconds before it. */
+export function firstWholeMinute(window: Window): number {
+  return Math.ceil(window.start / MINUTE) * MINUTE;
+}
+
+/** The seconds of a window that belong to a minute it begins within. */
+export interface Edge extends Window {
+  /** Start of that minute. */
+  readonly minute: number;
+}
+
+/** Undefined for a window that begins with a whole minute. */
+export function edgeOf(window: Window): Edge | undefined {
+  const { start } = window;
+  const end = firstWholeMinute(window);
+  return start === end ? undefined : { start, end, minute: end - MINUTE };
 }
 
 export interface Segment extends Window {
@@ -36,14 +54,16 @@ export interface Segment extends Window {
 }
 
 /**
- * Splits a window that ends at the head into few bucket ranges: minutes up to the first full hour, hours up to the
- * first full day, then days. At the head no finer buckets are needed: the open hour and day hold nothing beyond it.
+ * Splits a window that ends at the head, but for its edge, into few bucket ranges: minutes up to the first full hour,
+ * hours up to the first full day, then days. At the head no finer buckets are needed: the open minute, hour and day hold
+ * nothing beyond it.
  */
 export function segmentsOf(window: Window): Segment[] {
-  const firstHour = Math.min(Math.ceil(window.start / HOUR) * HOUR, window.end);
-  const firstDay = Math.min(Math.ceil(window.start / DAY) * DAY, window.end);
+  const start = firstWholeMinute(window);
+  const firstHour = Math.min(Math.ceil(start / HOUR) * HOUR, window.end);
+  const firstDay = Math.min(Math.ceil(start / DAY) * DAY, window.end);
   const segments: Segment[] = [
-    { span: MINUTE, start: window.start, end: firstHour },
+    { span: MINUTE, start, end: firstHour },
     { span: HOUR, start: firstHour, end: Math.max(firstHour, firstDay) },
     { span: DAY, start: firstDay, end: window.end },
   ];

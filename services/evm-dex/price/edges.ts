@@ -11,6 +11,10 @@ export interface PriceEdge {
    */
   readonly depth0: number;
   readonly depth1: number;
+  /** Of the depth, what the pool has held: 0 to 1 (shared/pricing/vote-share.ts). */
+  readonly held: number;
+  /** Of the held depth, what the pool's age lets vote: 0 to 1. */
+  readonly aged: number;
 }
 
 /** The arcs from one token that are deep enough at about `usd`. */
@@ -32,6 +36,11 @@ const LIST_HOLDS = { from: 0.5, to: 1.2 };
 const LIST_SLACK = 1.25;
 const NONE = -1;
 const FIRST_CAPACITY = 1_024;
+/** Values of an edge, and where they are. */
+const STRIDE = 5;
+const DEPTH = 1;
+const HELD = 3;
+const AGED = 4;
 
 /**
  * All pools of a chain as numbers: half a million take some 30 MB. An edge has two arcs, one to walk it from either
@@ -41,10 +50,8 @@ const FIRST_CAPACITY = 1_024;
 export class EdgeBook {
   readonly tokens: string[] = [];
   readonly pools: string[] = [];
-  /** By edge. */
-  price = new Float64Array(FIRST_CAPACITY);
-  /** By arc: liquidity on the side it is walked from. */
-  depth = new Float64Array(2 * FIRST_CAPACITY);
+  /** By edge, side by side, since a walk reads all of them: price, depth0, depth1, held, aged. */
+  #values = new Float64Array(STRIDE * FIRST_CAPACITY);
   /** By arc: the token it is walked from; of `arc ^ 1`, the token it leads to. */
   token = new Int32Array(2 * FIRST_CAPACITY);
   /** By arc: another arc from the same token. */
@@ -56,8 +63,10 @@ export class EdgeBook {
   readonly #deep: (DeepList | undefined)[] = [];
   readonly #tokenIds = new Map<string, number>();
   readonly #edgeIds = new Map<string, number>();
+  /** Pools between two anchors: what one anchor says of another. */
+  readonly anchorEdges: number[] = [];
   readonly #minDepthUsd: number;
-  /** Anchors are the first tokens. Their price is given: no arc to them is ever walked. */
+  /** Anchors are the first tokens: no arc to them is ever walked. */
   readonly anchorCount: number;
 
   constructor(anchors: readonly string[], minDepthUsd: number) {
@@ -81,17 +90,39 @@ export class EdgeBook {
     return this.#tokenIds.get(token);
   }
 
+  /** token1 per token0. */
+  priceOf(edge: number): number {
+    return this.#values[STRIDE * edge] as number;
+  }
+
+  heldOf(edge: number): number {
+    return this.#values[STRIDE * edge + HELD] as number;
+  }
+
+  agedOf(edge: number): number {
+    return this.#values[STRIDE * edge + AGED] as number;
+  }
+
+  /** Liquidity on the side that the arc is walked from; of `arc ^ 1`, on the other. */
+  depthOf(arc: number): number {
+    return this.#values[STRIDE * (arc >> 1) + DEPTH + (arc & 1)] as number;
+  }
+
   /** Replaces the pool's edge. Returns its number, or undefined where nothing changed. */
   set(edge: PriceEdge): number | undefined {
     const known = this.#edgeIds.get(edge.pool);
     const id = known ?? this.#add(edge);
     const isSame =
       known !== undefined &&
-      this.price[id] === edge.price &&
-      this.depth[2 * id] === edge.depth0 &&
-      this.depth[2 * id + 1] === edge.depth1;
+      this.priceOf(id) === edge.price &&
+      this.heldOf(id) === edge.held &&
+      this.agedOf(id) === edge.aged &&
+      this.depthOf(2 * id) === edge.depth0 &&
+      this.depthOf(2 * id + 1) === edge.depth1;
     if (isSame) return undefined;
-    this.price[id] = edge.price;
+    this.#values[STRIDE * id] = edge.price;
+    this.#values[STRIDE * id + HELD] = edge.held;
+    this.#values[STRIDE * id + AGED] = edge.aged;
     this.#setDepth(2 * id, edge.depth0);
     this.#setDepth(2 * id + 1, edge.depth1);
     return id;
@@ -100,7 +131,7 @@ export class EdgeBook {
   #add(edge: PriceEdge): number {
     const id = this.pools.push(edge.pool) - 1;
     this.#edgeIds.set(edge.pool, id);
-    if (id === this.price.length) this.#grow();
+    if (STRIDE * id === this.#values.length) this.#grow();
     for (const [side, name] of [edge.token0, edge.token1].entries()) {
       const token = this.tokenId(name);
       const arc = 2 * id + side;
@@ -109,7 +140,15 @@ export class EdgeBook {
       this.#first[token] = arc;
       this.#place[arc] = NONE;
     }
+    if (this.isBetweenAnchors(id)) this.anchorEdges.push(id);
     return id;
+  }
+
+  isBetweenAnchors(edge: number): boolean {
+    return (
+      (this.token[2 * edge] as number) < this.anchorCount &&
+      (this.token[2 * edge + 1] as number) < this.anchorCount
+    );
   }
 
   #grow(): void {
@@ -117,16 +156,15 @@ export class EdgeBook {
       into.set(from);
       return into;
     };
-    const edges = 2 * this.price.length;
-    this.price = larger(this.price, new Float64Array(edges));
-    this.depth = larger(this.depth, new Float64Array(2 * edges));
+    const edges = (2 * this.#values.length) / STRIDE;
+    this.#values = larger(this.#values, new Float64Array(STRIDE * edges));
     this.token = larger(this.token, new Int32Array(2 * edges));
     this.#next = larger(this.#next, new Int32Array(2 * edges));
     this.#place = larger(this.#place, new Int32Array(2 * edges));
   }
 
   #setDepth(arc: number, depth: number): void {
-    this.depth[arc] = depth;
+    this.#values[STRIDE * (arc >> 1) + DEPTH + (arc & 1)] = depth;
     const deep = this.#deep[this.token[arc] as number];
     if (deep === undefined) return;
     const place = this.#place[arc] as number;
@@ -148,7 +186,7 @@ export class EdgeBook {
 
   #isDeep(arc: number, usd: number): boolean {
     const isWalked = (this.token[arc ^ 1] as number) >= this.anchorCount;
-    return isWalked && (this.depth[arc] as number) * usd * LIST_SLACK >= this.#minDepthUsd;
+    return isWalked && this.depthOf(arc) * usd * LIST_SLACK >= this.#minDepthUsd;
   }
 
   /** Every arc from a token that has the minimum depth at this price, and some that have not. */
@@ -158,13 +196,10 @@ export class EdgeBook {
       return deep;
     }
     const arcs: number[] = [];
-    const { depth } = this;
     for (let arc = this.#first[token] as number; arc !== NONE; arc = this.#next[arc] as number) {
       if (this.#isDeep(arc, usd)) arcs.push(arc);
       else this.#place[arc] = NONE;
     }
-    // The deepest first: of several pools to one token the walk then examines only one.
-    arcs.sort((a, b) => (depth[b] as number) - (depth[a] as number));
     for (const [place, arc] of arcs.entries()) this.#place[arc] = place;
     const made = { usd, arcs, to: arcs.map((arc) => this.token[arc ^ 1] as number) };
     this.#deep[token] = made;

@@ -2,18 +2,13 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
-import { pricesIn, walkAll } from "../test/prices/walk-prices.ts";
+import { balanced, pool, pricesIn } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
 import { type LinkChange, PriceGraph } from "./graph.ts";
-import { type PriceLink, priceFrom } from "./link.ts";
-import type { WalkRules } from "./walk.ts";
-
-function fresh(edges: ReadonlyMap<string, PriceEdge>, rules: WalkRules) {
-  return walkAll(edges.values(), { anchors: ANCHORS, rules });
-}
+import { type PriceLink, priceFrom, type TokenLink } from "./link.ts";
 
 /** Returns how many tokens lost their link. */
-function applyChanges(links: Map<string, PriceLink>, changes: readonly LinkChange[]): number {
+function applyChanges(links: Map<string, TokenLink>, changes: readonly LinkChange[]): number {
   for (const { token, link } of changes) {
     expect(link, token).to.not.deep.equal(links.get(token));
     if (link === undefined) links.delete(token);
@@ -23,49 +18,22 @@ function applyChanges(links: Map<string, PriceLink>, changes: readonly LinkChang
 }
 
 describe("PriceGraph", () => {
-  it("has the prices and links of a walk from nothing after any changes", () => {
-    fc.assert(
-      fc.property(anyGraph, ({ pairs, rules, blocks }) => {
-        const graph = new PriceGraph(ANCHORS, rules);
-        const edges = new Map<string, PriceEdge>();
-        graph.update();
-        for (const block of blocks) {
-          for (const change of block) {
-            const edge = edgeOf(pairs, change);
-            edges.set(edge.pool, edge);
-            graph.set(edge);
-          }
-          graph.update();
-          expect(pricesIn(graph)).to.deep.equal(fresh(edges, rules));
-        }
-      }),
-      { numRuns: 400 },
-    );
-  });
-
   it("returns only the links that changed, and prices follow from them alone, bit for bit", () => {
     let gone = 0;
     fc.assert(
       fc.property(anyGraph, ({ pairs, rules, blocks }) => {
         const graph = new PriceGraph(ANCHORS, rules);
-        const edges = new Map<string, PriceEdge>();
-        const links = new Map<string, PriceLink>();
-        for (const block of blocks) {
-          for (const change of block) {
-            const edge = edgeOf(pairs, change);
-            edges.set(edge.pool, edge);
-            graph.set(edge);
-          }
-          graph.update();
+        const links = new Map<string, TokenLink>(ANCHORS.map((anchor) => [anchor, { anchorUsd: 1 }]));
+        for (const [i, block] of blocks.entries()) {
+          for (const change of block) graph.set(edgeOf(pairs, change));
+          graph.update(i * 60);
           gone += applyChanges(links, graph.takeLinks());
-          const walked = fresh(edges, rules);
-          expect(new Map([...links].sort())).to.deep.equal(walked.links);
+          const { prices } = pricesIn(graph);
           for (const token of TOKENS) {
-            const price = priceFrom(token, (name) => (ANCHORS.includes(name) ? "anchor" : links.get(name)));
-            const expected = walked.prices.get(token);
-            expect(price && { ...price, viaPool: links.get(token)?.pool ?? "" }, token).to.deep.equal(
-              expected,
-            );
+            expect(
+              priceFrom(token, (name) => links.get(name)),
+              token,
+            ).to.deep.equal(prices.get(token));
           }
         }
       }),
@@ -74,18 +42,65 @@ describe("PriceGraph", () => {
     expect(gone, "tokens that lost their price").to.be.greaterThan(50);
   });
 
+  it("continues with stored links as if it had never stopped", () => {
+    fc.assert(
+      fc.property(anyGraph, fc.nat(19), ({ pairs, rules, blocks }, stop) => {
+        let graph = new PriceGraph(ANCHORS, rules);
+        const whole = new PriceGraph(ANCHORS, rules);
+        const edges = new Map<string, PriceEdge>();
+        for (const [i, block] of blocks.entries()) {
+          for (const change of block) {
+            const edge = edgeOf(pairs, change);
+            edges.set(edge.pool, edge);
+            graph.set(edge);
+            whole.set(edge);
+          }
+          graph.update(i * 60);
+          whole.update(i * 60);
+          expect(pricesIn(graph)).to.deep.equal(pricesIn(whole));
+          graph.takeLinks();
+          if (i !== stop) continue;
+          const links = new Map(graph.tokens().map((token) => [token, graph.link(token) as TokenLink]));
+          graph = new PriceGraph(ANCHORS, rules);
+          for (const edge of edges.values()) graph.set(edge);
+          graph.resume(links);
+          graph.update(i * 60);
+          expect(graph.takeLinks(), "nothing new").to.deep.equal([]);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("follows a pool that left the others after it has held, in a block that touches nothing of it", () => {
+    const graph = new PriceGraph(["usd"]);
+    const at = (name: string, usd: number, depthUsd: number) =>
+      graph.set(balanced(name, { tokens: ["usd", "t"], usd: [1, usd], depthUsd }));
+    at("deep", 2, 500_000);
+    at("other", 2, 100_000);
+    graph.update(1_000);
+    at("deep", 2.2, 500_000);
+    graph.update(1_010);
+    expect(graph.usd("t"), "the others").to.equal(2);
+    const hold = Math.ceil((60 * Math.log(1.1)) / Math.log(1.01));
+    graph.update(1_010 + hold - 1);
+    expect(graph.usd("t")).to.equal(2);
+    graph.update(1_010 + hold);
+    expect(graph.usd("t")).to.be.closeTo(2.2, 1e-12);
+  });
+
   it("writes one link where a pool that all prices derive from moves", () => {
     const graph = new PriceGraph(["usd"]);
-    const main = { pool: "p", token0: "usd", token1: "weth", price: 1 / 3_000, depth0: 5e7, depth1: 17_000 };
+    const main = pool("p", { tokens: ["usd", "weth"], price: 1 / 3_000, depths: [5e7, 17_000] });
     graph.set(main);
     for (let i = 0; i < 1_000; i++) {
-      graph.set({ pool: `p${i}`, token0: "weth", token1: `t${i}`, price: 50, depth0: 10 + i, depth1: 500 });
+      graph.set(pool(`p${i}`, { tokens: ["weth", `t${i}`], price: 50, depths: [10 + i, 500] }));
     }
-    graph.update();
+    graph.update(0);
     expect(graph.takeLinks()).to.have.length(1_001);
     graph.set({ ...main, price: 1 / 3_001 });
-    graph.update();
-    expect(graph.takeLinks().map(({ token, link }) => [token, link?.price])).to.deep.equal([
+    graph.update(0);
+    expect(graph.takeLinks().map(({ token, link }) => [token, (link as PriceLink).price])).to.deep.equal([
       ["weth", 1 / 3_001],
     ]);
     expect(graph.usd("t7")).to.equal(1 / (1 / 3_001) / 50);
@@ -94,20 +109,14 @@ describe("PriceGraph", () => {
 
   it("finds the pools that come to count where a token's price rises, and drops those that cease to", () => {
     const graph = new PriceGraph(["usd"]);
-    const hub = (price: number): PriceEdge => ({
-      pool: "hub",
-      token0: "usd",
-      token1: "h",
-      price: 1 / price,
-      depth0: 1e9,
-      depth1: 1e9,
-    });
+    const hub = (price: number): PriceEdge =>
+      pool("hub", { tokens: ["usd", "h"], price: 1 / price, depths: [1e9, 1e9] });
     for (let i = 0; i < 40; i++) {
-      graph.set({ pool: `q${i}`, token0: "h", token1: `t${i}`, price: 1, depth0: 100 * (i + 1), depth1: 0 });
+      graph.set(pool(`q${i}`, { tokens: ["h", `t${i}`], price: 1, depths: [100 * (i + 1), 1e9] }));
     }
     for (const usd of [1, 10, 11.9, 12.1, 3, 100, 2.4, 50, 49]) {
       graph.set(hub(usd));
-      graph.update();
+      graph.update(0);
       const counted = Array.from({ length: 40 }, (_, i) => i).filter(
         (i) => 100 * (i + 1) * (1 / (1 / usd)) >= 10_000,
       );
@@ -123,10 +132,10 @@ describe("PriceGraph", () => {
 
   it("prices anchors that no pool holds", () => {
     const graph = new PriceGraph(["usd", "dai"]);
-    graph.update();
+    graph.update(0);
     expect(graph.tokens()).to.deep.equal(["usd", "dai"]);
     expect(graph.usd("dai")).to.equal(1);
-    expect(graph.link("dai")).to.equal("anchor");
+    expect(graph.link("dai")).to.deep.equal({ anchorUsd: 1 });
     expect(graph.link("other")).to.equal(undefined);
     expect(graph.usd("other")).to.equal(undefined);
     expect(graph.price("other")).to.equal(undefined);

@@ -1,29 +1,10 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import {
-  ANCHOR_PRICE,
-  baseOf,
-  type Hop,
-  type PriceLink,
-  priceFrom,
-  priceOver,
-  type TokenLink,
-  usdOver,
-} from "./link.ts";
+import { type PriceLink, priceFrom, supportOutside, type TokenLink, usdOver } from "./link.ts";
 
-const hop = (options: Partial<Hop>): Hop => ({
-  parent: "usd",
-  pool: "p",
-  side: 0,
-  price: 2,
-  depth: 100,
-  ...options,
-});
 const link = (options: Partial<PriceLink>): PriceLink => ({
-  ...hop(options),
-  token: "t",
-  detour: [],
-  isAnchored: options.parent === undefined,
+  ...{ token: "t", parent: "usd", pool: "p", side: 0, price: 2, hops: 1 },
+  support: { pool: "p", depthUsd: 100_000, restUsd: 20_000 },
   ...options,
 });
 
@@ -35,54 +16,33 @@ describe("usdOver", () => {
   });
 });
 
-describe("priceOver", () => {
-  it("extends the parent's price over one pool", () => {
-    const parent = { usd: 3, hops: 2, depthUsd: 1e6 };
-    expect(priceOver(link({ side: 0, price: 2, depth: 100 }), parent)).to.deep.equal({
-      usd: 6,
-      hops: 3,
-      depthUsd: 300,
-    });
-    expect(priceOver(link({ side: 1, price: 2, depth: 1e9 }), parent)).to.deep.equal({
-      usd: 1.5,
-      hops: 3,
-      depthUsd: 1e6,
-    });
-  });
-
-  it("follows the detour from its end, at the base", () => {
-    const far = link({
-      parent: "b",
-      side: 1,
-      price: 0.5,
-      depth: 1_000,
-      detour: [hop({ parent: "a", price: 3, depth: 50 }), hop({ parent: "usd", price: 7, depth: 400 })],
-    });
-    expect(baseOf(far)).to.equal("usd");
-    // a = 7 with 400 USD behind it, b = 21 with 50 × 7, the token = 42.
-    expect(priceOver(far, ANCHOR_PRICE)).to.deep.equal({ usd: 42, hops: 3, depthUsd: 350 });
+describe("supportOutside", () => {
+  it("is the others' where the pool is the deepest, the deepest pool's elsewhere, and without end for an anchor", () => {
+    expect(supportOutside("p", link({}))).to.equal(20_000);
+    expect(supportOutside("q", link({}))).to.equal(100_000);
+    expect(supportOutside("p", undefined)).to.equal(Number.POSITIVE_INFINITY);
   });
 });
 
 describe("priceFrom", () => {
-  const links = new Map([
-    ["weth", link({ token: "weth", price: 3_000, depth: 5e6 })],
-    ["meme", link({ token: "meme", parent: "weth", side: 1, price: 1_000, depth: 20 })],
+  const links = new Map<string, TokenLink>([
+    ["usd", { anchorUsd: 1 }],
+    ["low", { anchorUsd: 0.9 }],
+    ["weth", link({ token: "weth", price: 3_000 })],
+    ["meme", link({ token: "meme", parent: "weth", side: 1, price: 1_000, hops: 2 })],
+    ["on", link({ token: "on", parent: "low", price: 10 })],
     ["lost", link({ token: "lost", parent: "nowhere" })],
     ["round", link({ token: "round", parent: "about" })],
     ["about", link({ token: "about", parent: "round" })],
   ]);
-  const requested: string[] = [];
-  const linkOf = (token: string): TokenLink | undefined => {
-    requested.push(token);
-    return token === "usd" ? "anchor" : links.get(token);
-  };
+  const linkOf = (token: string) => links.get(token);
 
-  it("multiplies out down to an anchor, whose link it does not read", () => {
-    expect(priceFrom("usd", linkOf)).to.deep.equal(ANCHOR_PRICE);
-    expect(priceFrom("weth", linkOf)).to.deep.equal({ usd: 3_000, hops: 1, depthUsd: 5e6 });
-    expect(priceFrom("meme", linkOf)).to.deep.equal({ usd: 3, hops: 2, depthUsd: 60_000 });
-    expect(requested).to.deep.equal(["usd", "weth", "meme", "weth"]);
+  it("multiplies out down to an anchor, at what that is worth", () => {
+    expect(priceFrom("usd", linkOf)).to.deep.equal({ usd: 1, hops: 0, link: undefined });
+    expect(priceFrom("low", linkOf)).to.deep.equal({ usd: 0.9, hops: 0, link: undefined });
+    expect(priceFrom("weth", linkOf)).to.deep.equal({ usd: 3_000, hops: 1, link: links.get("weth") });
+    expect(priceFrom("meme", linkOf)).to.deep.equal({ usd: 3, hops: 2, link: links.get("meme") });
+    expect(priceFrom("on", linkOf)?.usd).to.equal(9);
   });
 
   it("has no price where a link is missing, or where links run in a circle", () => {

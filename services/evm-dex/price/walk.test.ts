@@ -1,208 +1,155 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { pool, type WalkedPrice, walkAll, walkPrices } from "../test/prices/walk-prices.ts";
-import type { PriceEdge } from "./edges.ts";
+import { balanced, pool, walkAll, walkPrices } from "../test/prices/walk-prices.ts";
+import type { TokenPrice } from "./link.ts";
 import { DEFAULT_RULES } from "./walk.ts";
 
 const USD = "usd";
-const MIN_DEPTH = 10_000;
-const MAX_HOPS = 4;
+const anchors = [USD];
 
-/** usd – a – b – c – d – e, every token worth 2 of the one before, each pool 1,000,000 USD deep. */
+/** usd – a – b – c – d – e, every token worth 2 of the one before, each pool 1,048,576 USD deep. */
 const CHAIN = ["a", "b", "c", "d", "e"].map((token, i) =>
-  pool(`p${i}`, {
+  balanced(`p${i}`, {
     tokens: [i === 0 ? USD : ("abcd"[i - 1] as string), token],
-    // token1 per token0: half of one.
-    price: 0.5,
-    depths: [1e6 / 2 ** i, 1e6 / 2 ** (i + 1)],
+    usd: [2 ** i, 2 ** (i + 1)],
+    depthUsd: 2 ** 20,
   }),
 );
 
-const usdOf = (prices: ReadonlyMap<string, WalkedPrice>) =>
+const usdOf = (prices: ReadonlyMap<string, TokenPrice>) =>
   Object.fromEntries([...prices].map(([token, { usd }]) => [token, usd]));
 
-describe("walkPrices by hand", () => {
+describe("Walk by hand", () => {
   it("prices over 2 and over 4 pools, and not over 5", () => {
-    const prices = walkPrices(CHAIN, { anchors: [USD] });
+    const prices = walkPrices(CHAIN, { anchors });
     expect(usdOf(prices)).to.deep.equal({ usd: 1, a: 2, b: 4, c: 8, d: 16 });
-    expect(prices.get("b")).to.deep.equal({ usd: 4, hops: 2, depthUsd: 1e6, viaPool: "p1" });
-    expect(prices.get("d")).to.deep.equal({ usd: 16, hops: 4, depthUsd: 1e6, viaPool: "p3" });
-    expect(prices.get(USD)).to.deep.equal({
-      usd: 1,
-      hops: 0,
-      depthUsd: Number.POSITIVE_INFINITY,
-      viaPool: "",
+    expect(prices.get("d")?.hops).to.equal(4);
+    expect(prices.get("d")?.link).to.deep.equal({
+      ...{ token: "d", parent: "c", pool: "p3", side: 1, price: 0.5, hops: 4 },
+      support: { pool: "p3", depthUsd: 2 ** 20, restUsd: 0 },
+      departure: undefined,
     });
+    expect(prices.get(USD)).to.deep.equal({ usd: 1, hops: 0, link: undefined });
   });
 
   it("walks a pool from either side", () => {
-    const forward = pool("p", { tokens: [USD, "t"], price: 0.25, depths: [50_000, 12_500] });
-    const backward = pool("p", { tokens: ["t", USD], price: 4, depths: [12_500, 50_000] });
-    for (const edge of [forward, backward]) {
-      const prices = walkPrices([edge], { anchors: [USD] });
-      expect(prices.get("t")).to.deep.equal({ usd: 4, hops: 1, depthUsd: 50_000, viaPool: "p" });
+    const forward = pool("p", { tokens: [USD, "t"], price: 0.25, depths: [65_536, 16_384] });
+    const backward = pool("p", { tokens: ["t", USD], price: 4, depths: [16_384, 65_536] });
+    for (const [side, edge] of [forward, backward].entries()) {
+      const price = walkPrices([edge], { anchors }).get("t");
+      expect(price?.usd).to.equal(4);
+      expect(price?.link).to.deep.include({
+        side: 1 - side,
+        support: { pool: "p", depthUsd: 65_536, restUsd: 0 },
+      });
     }
   });
 
-  it("counts depth on the priced side, to the dollar", () => {
-    const depthAt = (depths: [number, number]) =>
-      walkPrices([pool("p", { tokens: [USD, "t"], price: 1, depths })], { anchors: [USD] }).get("t")
-        ?.depthUsd;
-    expect(depthAt([10_000, 0])).to.equal(10_000);
-    expect(depthAt([9_999.99, 1e12])).to.equal(undefined);
-    // The second pool's priced side is 5,000 a at 2 USD each.
-    const second = (depth0: number) =>
-      walkPrices(
-        [CHAIN[0] as PriceEdge, pool("q", { tokens: ["a", "t"], price: 1, depths: [depth0, 1e9] })],
-        {
-          anchors: [USD],
-        },
-      ).get("t");
-    expect(second(5_000)).to.deep.equal({ usd: 2, hops: 2, depthUsd: 10_000, viaPool: "q" });
-    expect(second(4_999)).to.equal(undefined);
+  it("counts depth on the thinner side, to the dollar", () => {
+    const isPriced = (depths: [number, number]) =>
+      walkPrices([pool("p", { tokens: [USD, "t"], price: 0.5, depths })], { anchors }).has("t");
+    expect(isPriced([10_000, 5_000])).to.equal(true);
+    expect(isPriced([9_999.99, 1e12])).to.equal(false);
+    expect(isPriced([1e12, 4_999.99]), "nothing to buy").to.equal(false);
   });
 
-  it("takes the widest path, not the shortest", () => {
-    const direct = pool("direct", { tokens: [USD, "b"], price: 1, depths: [20_000, 1e9] });
-    const wide = CHAIN.slice(0, 2);
-    expect(walkPrices([direct, ...wide], { anchors: [USD] }).get("b")).to.deep.equal({
-      usd: 4,
-      hops: 2,
-      depthUsd: 1e6,
-      viaPool: "p1",
-    });
-    // A path is as wide as its narrowest pool.
-    const narrow = [
-      pool("n", { tokens: [USD, "a"], price: 0.5, depths: [15_000, 1] }),
-      CHAIN[1] as PriceEdge,
-    ];
-    expect(walkPrices([direct, ...narrow], { anchors: [USD] }).get("b")).to.deep.equal({
-      usd: 1,
-      hops: 1,
-      depthUsd: 20_000,
-      viaPool: "direct",
-    });
+  it("counts a path as deep as its thinnest pool", () => {
+    const narrow = balanced("n", { tokens: [USD, "a"], usd: [1, 2], depthUsd: 16_384 });
+    const { links } = walkAll([narrow, ...CHAIN.slice(1, 3)], { anchors });
+    expect([...links.values()].map(({ support }) => support.depthUsd)).to.deep.equal([
+      16_384, 16_384, 16_384,
+    ]);
   });
 
-  it("decides equal depths by fewer hops, then by pool address", () => {
-    const deep = { depths: [50_000, 50_000] as const };
-    const one = pool("0xbb", { tokens: [USD, "t"], price: 1, ...deep });
-    const other = pool("0xaa", { tokens: [USD, "t"], price: 0.5, ...deep });
-    for (const edges of [
-      [one, other],
-      [other, one],
-    ]) {
-      expect(walkPrices(edges, { anchors: [USD] }).get("t")?.viaPool).to.equal("0xaa");
-    }
-    const toA = pool("0x01", { tokens: [USD, "a"], price: 1, ...deep });
-    const aToT = pool("0x02", { tokens: ["a", "t"], price: 1, ...deep });
-    for (const edges of [
-      [toA, aToT, one],
-      [one, aToT, toA],
-    ]) {
-      expect(walkPrices(edges, { anchors: [USD] }).get("t")).to.include({ hops: 1, viaPool: "0xbb" });
-    }
+  it("takes the median of a token's pools by depth, not the price of the widest", () => {
+    const at = (name: string, usd: number, depthUsd: number) =>
+      balanced(name, { tokens: [USD, "t"], usd: [1, usd], depthUsd });
+    const pools = [at("far", 9, 40_960), at("x", 2, 32_768), at("y", 2.01, 32_768)];
+    const link = walkPrices(pools, { anchors }).get("t")?.link;
+    expect(link).to.deep.include({ pool: "y", price: 1 / 2.01 });
+    // What disagrees supports nothing.
+    expect(link?.support).to.deep.equal({ pool: "x", depthUsd: 32_768, restUsd: 32_768 });
   });
 
-  it("keeps anchors at 1 USD whatever their own pools' prices", () => {
+  it("gives a fresh pool next to no vote, however deep, unless it is the only one", () => {
+    const fresh = balanced("fresh", { tokens: [USD, "t"], usd: [1, 9], depthUsd: 1e9, held: 0, aged: 0 });
+    const old = balanced("old", { tokens: [USD, "t"], usd: [1, 2], depthUsd: 20_000 });
+    expect(walkPrices([fresh, old], { anchors }).get("t")?.usd).to.equal(2);
+    expect(walkPrices([fresh], { anchors }).get("t")?.usd).to.be.closeTo(9, 1e-12);
+  });
+
+  it("lets all pools over one token vote with no more than what stands behind it", () => {
+    // SCAM is worth what one pool of 16,384 USD says; ten pools repeat it.
+    const scam = balanced("scam", { tokens: [USD, "scam"], usd: [1, 1e6], depthUsd: 16_384 });
+    const repeated = Array.from({ length: 10 }, (_, i) =>
+      balanced(`r${i}`, { tokens: ["scam", "t"], usd: [1e6, 50], depthUsd: 16_000 }),
+    );
+    const honest = ["h1", "h2"].map((name) =>
+      balanced(name, { tokens: [USD, "t"], usd: [1, 2], depthUsd: 12_000 }),
+    );
+    expect(walkPrices([scam, ...repeated, ...honest], { anchors }).get("t")?.usd).to.equal(2);
+  });
+
+  it("asks no token of less width for a price", () => {
+    const weth = balanced("weth", { tokens: [USD, "weth"], usd: [1, 3_000], depthUsd: 1e6 });
+    const scam = balanced("scam", { tokens: [USD, "scam"], usd: [1, 1e6], depthUsd: 20_000 });
+    const bridges = Array.from({ length: 500 }, (_, i) =>
+      balanced(`b${i}`, { tokens: ["scam", "weth"], usd: [1e6, 1e9], depthUsd: 20_000 }),
+    );
+    expect(walkPrices([weth, scam, ...bridges], { anchors }).get("weth")?.usd).to.be.closeTo(3_000, 1e-9);
+  });
+
+  it("is the same for every order of pools of equal depth", () => {
+    const one = balanced("0xbb", { tokens: [USD, "t"], usd: [1, 1], depthUsd: 50_000 });
+    const other = balanced("0xaa", { tokens: [USD, "t"], usd: [1, 2], depthUsd: 50_000 });
+    expect(walkAll([one, other], { anchors })).to.deep.equal(walkAll([other, one], { anchors }));
+    expect(walkPrices([one, other], { anchors }).get("t")?.usd, "the lower of two").to.equal(1);
+  });
+
+  it("counts the hops of the shortest vote, so that a wider detour costs no reach", () => {
+    const direct = balanced("direct", { tokens: [USD, "c"], usd: [1, 8], depthUsd: 20_000 });
+    const { prices } = walkAll([...CHAIN.slice(0, 3), direct], { anchors });
+    expect(prices.get("c")).to.deep.include({ usd: 8, hops: 1 });
+  });
+
+  it("keeps anchors at 1 USD where nobody can tell which of two has moved", () => {
     const pools = [
-      pool("peg", { tokens: [USD, "dai"], price: 0.9, depths: [1e9, 1e9] }),
-      pool("x", { tokens: ["dai", "t"], price: 0.5, depths: [1e5, 1e5] }),
+      balanced("peg", { tokens: [USD, "dai"], usd: [1, 0.9], depthUsd: 1e9 }),
+      balanced("x", { tokens: ["dai", "t"], usd: [1, 2], depthUsd: 1e5 }),
     ];
     const prices = walkPrices(pools, { anchors: [USD, "dai"] });
     expect(usdOf(prices)).to.deep.equal({ usd: 1, dai: 1, t: 2 });
-    expect(prices.get("t")).to.include({ hops: 1, depthUsd: 1e5 });
-    expect(prices.get("dai")).to.include({ hops: 0, viaPool: "" });
   });
 
-  it("prices nothing but anchors without pools, or over pools without a price", () => {
-    expect(usdOf(walkPrices([], { anchors: [USD] }))).to.deep.equal({ usd: 1 });
-    for (const price of [0, Number.POSITIVE_INFINITY]) {
+  it("follows an anchor that two others say has lost its peg, and prices by it", () => {
+    const pools = [
+      balanced("1", { tokens: [USD, "dai"], usd: [0.9, 1], depthUsd: 1e6 }),
+      balanced("2", { tokens: [USD, "usdt"], usd: [0.9, 1], depthUsd: 1e6 }),
+      balanced("3", { tokens: ["usdt", "dai"], usd: [1, 1.001], depthUsd: 1e6 }),
+      balanced("4", { tokens: [USD, "t"], usd: [0.9, 2], depthUsd: 1e5 }),
+    ];
+    const prices = usdOf(walkPrices(pools, { anchors: [USD, "dai", "usdt"] }));
+    expect(prices).to.include({ dai: 1, usdt: 1 });
+    expect(prices.usd).to.be.closeTo(0.9, 1e-12);
+    expect(prices.t).to.be.closeTo(2, 1e-12);
+  });
+
+  it("prices nothing but anchors without pools, or over pools without a price or with an absurd one", () => {
+    expect(usdOf(walkPrices([], { anchors }))).to.deep.equal({ usd: 1 });
+    for (const price of [0, Number.POSITIVE_INFINITY, 1e-13]) {
       const edge = pool("p", { tokens: [USD, "t"], price, depths: [1e6, 1e6] });
-      expect(usdOf(walkPrices([edge], { anchors: [USD] }))).to.deep.equal({ usd: 1 });
+      expect(usdOf(walkPrices([edge], { anchors }))).to.deep.equal({ usd: 1 });
     }
   });
 
   it("obeys other rules than the default, which are 10,000 USD and 4 pools", () => {
-    expect(DEFAULT_RULES).to.deep.equal({ minDepthUsd: MIN_DEPTH, maxHops: MAX_HOPS });
-    const rules = { minDepthUsd: 2e6, maxHops: 5 };
-    expect(usdOf(walkPrices(CHAIN, { anchors: [USD], rules }))).to.deep.equal({ usd: 1 });
-    const long = walkPrices(CHAIN, { anchors: [USD], rules: { minDepthUsd: 0, maxHops: 5 } });
-    expect(long.get("e")).to.include({ usd: 32, hops: 5 });
-    expect(usdOf(walkPrices(CHAIN, { anchors: [USD], rules: { minDepthUsd: 0, maxHops: 1 } }))).to.deep.equal(
-      { usd: 1, a: 2 },
-    );
-  });
-});
-
-/** A token in reach by four pools only over one that is reached more widely, by four. */
-describe("walkPrices where the widest path has no pool to spare", () => {
-  const deep = { depths: [1e6, 1e6] as const };
-  const way = ["x", "y", "z", "b"].map((token, i) =>
-    pool(`wide${i}`, { tokens: [i === 0 ? USD : ("xyz"[i - 1] as string), token], price: 1, ...deep }),
-  );
-  const narrow = pool("narrow", { tokens: [USD, "b"], price: 0.5, depths: [20_000, 10_000] });
-  const beyond = pool("beyond", { tokens: ["b", "c"], price: 0.25, depths: [12_000, 3_000] });
-
-  it("extends the narrower path, and leaves the token its own price", () => {
-    const { prices, links } = walkAll([...way, narrow, beyond], { anchors: [USD] });
-    expect(prices.get("b")).to.deep.equal({ usd: 1, hops: 4, depthUsd: 1e6, viaPool: "wide3" });
-    // Worth 2 on the narrow path, of which c has four.
-    expect(prices.get("c")).to.deep.equal({ usd: 8, hops: 2, depthUsd: 20_000, viaPool: "beyond" });
-    expect(links.get("c")).to.deep.equal({
-      token: "c",
-      parent: "b",
-      pool: "beyond",
-      side: 1,
-      price: 0.25,
-      depth: 12_000,
-      detour: [{ parent: USD, pool: "narrow", side: 1, price: 0.5, depth: 20_000 }],
-      isAnchored: true,
+    expect(DEFAULT_RULES).to.deep.equal({ minDepthUsd: 10_000, maxHops: 4 });
+    expect(usdOf(walkPrices(CHAIN, { anchors, rules: { minDepthUsd: 2e6, maxHops: 5 } }))).to.deep.equal({
+      usd: 1,
     });
-    expect(links.get("b")).to.deep.include({ parent: "z", pool: "wide3", detour: [], isAnchored: false });
-  });
-
-  it("counts depth at the token's own price, on the narrower path too", () => {
-    // 5,000 b are 10,000 USD on the narrow path, but 5,000 USD by what b is worth.
-    const shallow = { ...beyond, depth0: 9_999 };
-    expect(walkPrices([...way, narrow, shallow], { anchors: [USD] }).has("c")).to.equal(false);
-    expect(walkPrices([...way, narrow, { ...beyond, depth0: 10_000 }], { anchors: [USD] }).has("c")).to.equal(
-      true,
-    );
-  });
-
-  it("takes the narrower path only there: elsewhere tokens derive from one another's own prices", () => {
-    const near = pool("near", { tokens: ["z", "n"], price: 1, depths: [15_000, 15_000] });
-    const toZ = pool("toZ", { tokens: [USD, "z"], price: 0.5, depths: [500_000, 250_000] });
-    const { prices, links } = walkAll([...way, near, toZ], { anchors: [USD] });
-    // z is worth 1 over three pools; that it has a shorter path at 2 is no reason to go by it.
-    expect(prices.get("n")).to.deep.equal({ usd: 1, hops: 4, depthUsd: 15_000, viaPool: "near" });
-    expect(links.get("n")?.detour).to.deep.equal([]);
-  });
-
-  it("prices the tokens beyond it, as far as pools remain", () => {
-    const chain = ["c", "d", "e", "f"].map((token, i) =>
-      pool(`on${i}`, { tokens: ["bcde"[i] as string, token], price: 1, ...deep }),
-    );
-    const { prices, links } = walkAll([...way, narrow, ...chain], { anchors: [USD] });
-    expect([...prices.keys()]).to.deep.equal(["b", "c", "d", "e", USD, "x", "y", "z"]);
-    expect(prices.get("e")).to.include({ hops: 4, usd: 2, depthUsd: 20_000 });
-    // c has no wider path than the one over b's narrow pool; it is d's parent with its own price.
-    expect([..."cde"].map((token) => links.get(token)?.detour.length)).to.deep.equal([1, 0, 0]);
-  });
-
-  it("extends several tokens on other paths than their own", () => {
-    // c too has a wider path of four pools: d goes over neither's own.
-    const toC = pool("toC", { tokens: ["z", "c"], price: 1, ...deep });
-    const behind = pool("behind", { tokens: ["c", "d"], price: 1, ...deep });
-    const { prices, links } = walkAll(
-      [...way, narrow, { ...beyond, price: 1, depth0: 30_000 }, toC, behind],
-      {
-        anchors: [USD],
-      },
-    );
-    expect(prices.get("c")).to.include({ hops: 4, usd: 1, viaPool: "toC" });
-    expect(prices.get("d")).to.include({ hops: 3, usd: 2, viaPool: "behind" });
-    expect(links.get("d")?.detour.map((hop) => hop.pool)).to.deep.equal(["beyond", "narrow"]);
+    const long = walkPrices(CHAIN, { anchors, rules: { minDepthUsd: 0, maxHops: 5 } });
+    expect(long.get("e")).to.include({ usd: 32, hops: 5 });
+    const short = walkPrices(CHAIN, { anchors, rules: { minDepthUsd: 0, maxHops: 1 } });
+    expect(usdOf(short)).to.deep.equal({ usd: 1, a: 2 });
   });
 });

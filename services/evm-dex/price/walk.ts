@@ -1,4 +1,7 @@
-import { type Candidate, Candidates, detoursOf, hopsOf, tieOf } from "./candidates.ts";
+import { LEAST_SHARE } from "../../shared/pricing/vote-share.ts";
+import { anchorPrices } from "./anchor-prices.ts";
+import { Ballot, type UsedPrice, type Verdict } from "./ballot.ts";
+import { Candidates } from "./candidates.ts";
 import type { EdgeBook } from "./edges.ts";
 import { usdOver } from "./link.ts";
 
@@ -10,205 +13,226 @@ export interface WalkRules {
 export const DEFAULT_RULES: WalkRules = { minDepthUsd: 10_000, maxHops: 4 };
 
 export const NONE = -1;
-const UNREACHED = 255;
+const FIRST_CAPACITY = 4_096;
+/** No whole token is worth a trillion dollars; what a pool says beyond that is a mistake or a trick. */
+const MAX_USD = 1e12;
 
 /**
- * USD prices by a best-first walk from the anchors, 1 USD each.
- * A path's width is the USD behind its weakest pool, counted on the side the pool is walked from and at that token's
- * own price. A token is priced over its widest path of at most maxHops pools with at least minDepthUsd behind each.
- * Equal widths go to the path that rests on its tokens' own prices, then to the shorter one, then to the lower pool
- * address: the result is a function of the edges, not of their order.
- * The first path that reaches a token is therefore the widest. A later one, narrower but shorter, is kept beside it:
- * it does not change this token's price, but extends where the widest path has reached maxHops. So a token within
- * maxHops pools is never lost because a pool on its way is reached over a wider but longer path. A path never visits
- * a token twice: the second time it would be neither wider nor shorter.
+ * USD prices by a best-first walk from the anchors.
+ * A pool's width is the USD behind it on its thinner side, at its own price, and never more than the width of the token
+ * it is walked from. The token with the widest pool is priced next, by the weighted median of all its pools that have
+ * at least minDepthUsd and lead to tokens priced before it (ballot.ts). So nothing that a token's price rests on
+ * is narrower than its own widest pool, and a token that a few thousand dollars price never says anything of one that
+ * millions do. A token is at most maxHops pools away from an anchor, by its shortest vote.
  */
 export class Walk {
   readonly #edges: EdgeBook;
   readonly #rules: WalkRules;
   readonly #candidates: Candidates;
-
-  /** Paths found, by number: anchors first, then in order of width. */
-  count = 0;
-  readonly token: number[] = [];
-  /** The path's last arc. */
-  readonly arc: number[] = [];
-  /** The path that it extends. */
-  readonly parent: number[] = [];
-  readonly usd: number[] = [];
-  readonly #width: number[] = [];
-  /** Its hops, and at how many tokens it leaves their own path: see tieOf. */
-  readonly #tie: number[] = [];
-  /** The same token's next wider, longer path. */
-  readonly #wider: number[] = [];
-  /** By token: its own path, its shortest and that one's hops, and its best candidate so far. */
-  #own = new Int32Array(0);
-  #shortest = new Int32Array(0);
-  #fewestHops = new Uint8Array(0);
-  #bestCandidate = new Int32Array(0);
+  /** Tokens priced, anchors first, then by width. */
+  readonly order: number[] = [];
+  /** By token. */
+  #usd = new Float64Array(0);
+  #width = new Float64Array(0);
+  #earned = new Float64Array(0);
+  #hops = new Uint8Array(0);
+  #isPriced = new Uint8Array(0);
+  #firstVote = new Int32Array(0);
+  readonly #verdicts: (Verdict | undefined)[] = [];
+  /** By vote: its arc, its width, and another vote for the same token. */
+  #votes = 0;
+  #voteArc = new Int32Array(FIRST_CAPACITY);
+  #voteWidth = new Float64Array(FIRST_CAPACITY);
+  #nextVote = new Int32Array(FIRST_CAPACITY);
+  readonly #ballot: Ballot;
+  /** What tokens are known to have been worth before the first walk of this process. */
+  readonly #remembered = new Map<number, UsedPrice>();
+  /** USD of the anchors by their feeds, by token. */
+  readonly given: (number | undefined)[] = [];
+  /** Tokens that are not priced by their deepest pool, which has left the others: time alone may change that. */
+  departed = 0;
 
   constructor(edges: EdgeBook, rules: WalkRules) {
     this.#edges = edges;
     this.#rules = rules;
     this.#candidates = new Candidates(edges.pools);
+    this.#ballot = new Ballot(edges.pools);
   }
 
-  /** A token's own path, or NONE. */
-  pathOf(token: number): number {
-    return this.#own[token] ?? NONE;
+  isPriced(token: number): boolean {
+    return this.#isPriced[token] === 1;
   }
 
-  /** Whether it is its token's own path, the widest. */
-  isOwn(path: number): boolean {
-    return this.#own[this.token[path] as number] === path;
+  usdOf(token: number): number {
+    return this.#usd[token] as number;
   }
 
-  run(): void {
+  hopsOf(token: number): number {
+    return this.#hops[token] as number;
+  }
+
+  /** Of a priced token; undefined for anchors. */
+  verdictOf(token: number): Verdict | undefined {
+    return this.#verdicts[token];
+  }
+
+  /** Continues from prices of an earlier process. */
+  remember(token: number, used: UsedPrice): void {
+    this.#remembered.set(token, used);
+  }
+
+  /** @param now Unix seconds of the block */
+  run(now: number): void {
+    const before = this.order.slice();
     this.#clear();
-    const anchors = this.#edges.anchorCount;
-    for (let token = 0; token < anchors; token++) {
-      this.#settle(token, { arc: NONE, parent: NONE, usd: 1, width: Number.POSITIVE_INFINITY, tie: 0 });
+    const { anchorCount, token: tokens } = this.#edges;
+    const anchorUsd = anchorPrices(this.#edges, this.#rules.minDepthUsd, this.given);
+    for (let token = 0; token < anchorCount; token++) {
+      this.#settle(token, { usd: anchorUsd[token] as number, width: Number.POSITIVE_INFINITY, hops: 0 });
     }
-    for (let path = 0; path < anchors; path++) this.#expand(path);
-    const candidates = this.#candidates;
-    for (let next = candidates.pop(); next !== NONE; next = candidates.pop()) {
-      const arc = candidates.arc[next] as number;
-      const tie = candidates.tie[next] as number;
-      const token = this.#edges.token[arc ^ 1] as number;
-      if (hopsOf(tie) >= (this.#fewestHops[token] as number)) continue;
-      const parent = candidates.parent[next] as number;
-      const usd = this.#usdOver(arc, parent);
-      this.#settle(token, { arc, parent, usd, width: candidates.width[next] as number, tie });
-      this.#expand(this.count - 1);
+    for (let token = 0; token < anchorCount; token++) this.#expand(token);
+    for (let arc = this.#candidates.pop(); arc !== NONE; arc = this.#candidates.pop()) {
+      const token = tokens[arc ^ 1] as number;
+      if (this.isPriced(token)) continue;
+      const verdict = this.#decide(token, {
+        used: this.#verdicts[token] ?? this.#remembered.get(token),
+        now,
+      });
+      if (verdict.departure !== undefined) this.departed += 1;
+      this.#verdicts[token] = verdict;
+      this.#earned[token] = verdict.earnedUsd;
+      this.#settle(token, { usd: verdict.usd, ...this.#reachOf(token) });
+      this.#expand(token);
     }
-    candidates.clear();
+    for (const token of before) if (!this.isPriced(token)) this.#verdicts[token] = undefined;
+    this.#remembered.clear();
   }
 
   #clear(): void {
-    const tokens = this.#edges.tokens.length;
-    if (tokens > this.#own.length) {
-      this.#own = new Int32Array(2 * tokens).fill(NONE);
-      this.#shortest = new Int32Array(2 * tokens).fill(NONE);
-      this.#fewestHops = new Uint8Array(2 * tokens).fill(UNREACHED);
-      this.#bestCandidate = new Int32Array(2 * tokens).fill(NONE);
-    } else {
-      for (let path = 0; path < this.count; path++) {
-        const token = this.token[path] as number;
-        this.#own[token] = NONE;
-        this.#shortest[token] = NONE;
-        this.#fewestHops[token] = UNREACHED;
-        this.#bestCandidate[token] = NONE;
-      }
+    const count = this.#edges.tokens.length;
+    if (count > this.#usd.length) {
+      this.#usd = new Float64Array(2 * count);
+      this.#width = new Float64Array(2 * count);
+      this.#earned = new Float64Array(2 * count).fill(Number.POSITIVE_INFINITY);
+      this.#hops = new Uint8Array(2 * count);
+      this.#isPriced = new Uint8Array(2 * count);
+      this.#firstVote = new Int32Array(2 * count).fill(NONE);
     }
-    this.count = 0;
+    for (const token of this.order) {
+      this.#isPriced[token] = 0;
+      this.#firstVote[token] = NONE;
+    }
+    this.order.length = 0;
+    this.#votes = 0;
+    this.#candidates.clear();
+    this.departed = 0;
   }
 
-  #settle(token: number, { arc, parent, usd, width, tie }: Candidate & { usd: number }): void {
-    const path = this.count++;
-    this.token[path] = token;
-    this.arc[path] = arc;
-    this.parent[path] = parent;
-    this.usd[path] = usd;
-    this.#width[path] = width;
-    this.#tie[path] = tie;
-    this.#wider[path] = this.#shortest[token] as number;
-    this.#shortest[token] = path;
-    this.#fewestHops[token] = hopsOf(tie);
-    if (this.#own[token] === NONE) this.#own[token] = path;
+  #settle(token: number, { usd, width, hops }: { usd: number; width: number; hops: number }): void {
+    this.order.push(token);
+    this.#isPriced[token] = 1;
+    this.#usd[token] = usd;
+    this.#width[token] = width;
+    this.#hops[token] = hops;
   }
 
-  /** Offers the paths over one more pool. */
-  #expand(path: number): void {
-    const tie = this.#tieBeyond(path);
-    const hops = hopsOf(tie);
-    if (hops > this.#rules.maxHops) return;
-    const { depth } = this.#edges;
-    const from = this.token[path] as number;
-    const ownUsd = this.usd[this.#own[from] as number] as number;
-    const reach = this.#width[path] as number;
-    const { arcs, to } = this.#edges.deepArcs(from, ownUsd);
+  /** Adds a vote for every token over one more pool. */
+  #expand(from: number): void {
+    if (this.hopsOf(from) >= this.#rules.maxHops) return;
+    const { arcs, to } = this.#edges.deepArcs(from, this.usdOf(from));
     for (let i = 0; i < arcs.length; i++) {
       const token = to[i] as number;
-      if (hops >= (this.#fewestHops[token] as number)) continue;
+      if (this.isPriced(token)) continue;
       const arc = arcs[i] as number;
-      const width = Math.min((depth[arc] as number) * ownUsd, reach);
-      if (!(width >= this.#rules.minDepthUsd) || this.#isDominated(token, width, hops)) continue;
-      this.#offer(token, { arc, parent: path, width, tie });
+      const width = this.#widthOver(arc);
+      if (!(width >= this.#rules.minDepthUsd)) continue;
+      const known = this.#firstVote[token] as number;
+      if (known === NONE || width >= (this.#voteWidth[known] as number)) this.#candidates.push(arc, width);
+      this.#addVote(token, { arc, width });
     }
   }
 
-  /** Whether a wider candidate of no more hops is known: nearly all end here. */
-  #isDominated(token: number, width: number, hops: number): boolean {
-    const known = this.#bestCandidate[token] as number;
-    if (known === NONE) return false;
-    const { width: widths, tie: ties } = this.#candidates;
-    return width < (widths[known] as number) && hopsOf(ties[known] as number) <= hops;
+  #addVote(token: number, { arc, width }: { arc: number; width: number }): void {
+    const vote = this.#votes++;
+    if (vote === this.#voteArc.length) this.#grow();
+    this.#voteArc[vote] = arc;
+    this.#voteWidth[vote] = width;
+    this.#nextVote[vote] = this.#firstVote[token] as number;
+    this.#firstVote[token] = vote;
   }
 
-  /** A candidate neither better nor shorter than another for the same token would never be used. */
-  #offer(token: number, candidate: Candidate): void {
-    const candidates = this.#candidates;
-    const known = this.#bestCandidate[token] as number;
-    const isBetter = known === NONE || candidates.isBetter(candidate, known);
-    if (!isBetter && hopsOf(candidates.tie[known] as number) <= hopsOf(candidate.tie)) return;
-    if (!isUsable(this.#usdOver(candidate.arc, candidate.parent))) return;
-    const id = candidates.push(candidate);
-    if (isBetter) this.#bestCandidate[token] = id;
+  #grow(): void {
+    const larger = <T extends Float64Array | Int32Array>(from: T, into: T): T => {
+      into.set(from);
+      return into;
+    };
+    const capacity = 2 * this.#voteArc.length;
+    this.#voteArc = larger(this.#voteArc, new Int32Array(capacity));
+    this.#voteWidth = larger(this.#voteWidth, new Float64Array(capacity));
+    this.#nextVote = larger(this.#nextVote, new Int32Array(capacity));
   }
 
-  #widthOver(arc: number, path: number): number {
-    const ownUsd = this.usd[this.#own[this.token[path] as number] as number] as number;
-    return Math.min((this.#edges.depth[arc] as number) * ownUsd, this.#width[path] as number);
+  /** USD behind a pool on its thinner side, walked from a priced token; NaN where its price is absurd. */
+  #widthOver(arc: number): number {
+    const edges = this.#edges;
+    const from = edges.token[arc] as number;
+    const usd = this.#usdOver(arc);
+    if (!(usd > 0 && usd <= MAX_USD)) return Number.NaN;
+    const near = edges.depthOf(arc) * this.usdOf(from);
+    return Math.min(near, edges.depthOf(arc ^ 1) * usd, this.#width[from] as number);
   }
 
-  #usdOver(arc: number, path: number): number {
-    const price = this.#edges.price[arc >> 1] as number;
-    return usdOver(price, { side: 1 - (arc & 1), parentUsd: this.usd[path] as number });
+  #usdOver(arc: number): number {
+    const parentUsd = this.usdOf(this.#edges.token[arc] as number);
+    return usdOver(this.#edges.priceOf(arc >> 1), { side: 1 - (arc & 1), parentUsd });
   }
 
-  /** The tie of a path that extends this one. */
-  #tieBeyond(path: number): number {
-    const tie = this.#tie[path] as number;
-    return tieOf(detoursOf(tie) + (this.isOwn(path) ? 0 : 1), hopsOf(tie) + 1);
+  /** Width and hops of a token from its votes. */
+  #reachOf(token: number): { width: number; hops: number } {
+    let width = 0;
+    let hops = this.#rules.maxHops;
+    for (let vote = this.#firstVote[token] as number; vote !== NONE; vote = this.#nextVote[vote] as number) {
+      const from = this.#edges.token[this.#voteArc[vote] as number] as number;
+      width = Math.max(width, this.#voteWidth[vote] as number);
+      hops = Math.min(hops, this.hopsOf(from) + 1);
+    }
+    return { width, hops };
   }
 
-  /**
-   * Whether a changed edge is part of the paths found, or would now be. If no changed edge is, another walk finds the
-   * same paths.
-   */
+  #decide(token: number, at: { used: UsedPrice | undefined; now: number }): Verdict {
+    const edges = this.#edges;
+    const ballot = this.#ballot;
+    ballot.clear();
+    for (let vote = this.#firstVote[token] as number; vote !== NONE; vote = this.#nextVote[vote] as number) {
+      const arc = this.#voteArc[vote] as number;
+      const depthUsd = this.#voteWidth[vote] as number;
+      const share = Math.max(edges.heldOf(arc >> 1) * edges.agedOf(arc >> 1), LEAST_SHARE);
+      const parent = edges.token[arc] as number;
+      ballot.add({ arc, parent, usd: this.#usdOver(arc), depthUsd, weight: depthUsd * share });
+    }
+    return ballot.decide({ ...at, earnedUsd: this.#earned });
+  }
+
+  /** Whether a changed edge has a vote, or would now have one. If none has, another walk finds the same prices. */
   isAffectedBy(edge: number): boolean {
-    for (let arc = 2 * edge; arc <= 2 * edge + 1; arc++) {
-      const from = this.#edges.token[arc] as number;
-      for (let path = this.#shortest[from] ?? NONE; path !== NONE; path = this.#wider[path] as number) {
-        if ((this.arc[path] as number) >> 1 === edge || this.#wouldExtend(arc, path)) return true;
+    if (this.#edges.isBetweenAnchors(edge)) return true;
+    return this.#hadVote(edge) || this.#hasVote(2 * edge) || this.#hasVote(2 * edge + 1);
+  }
+
+  #hadVote(edge: number): boolean {
+    for (const side of [0, 1]) {
+      const token = this.#edges.token[2 * edge + side] as number;
+      for (let vote = this.#firstVote[token] ?? NONE; vote !== NONE; vote = this.#nextVote[vote] as number) {
+        if ((this.#voteArc[vote] as number) >> 1 === edge) return true;
       }
     }
     return false;
   }
 
-  #wouldExtend(arc: number, path: number): boolean {
-    const tie = this.#tieBeyond(path);
-    const width = this.#widthOver(arc, path);
-    if (hopsOf(tie) > this.#rules.maxHops || !(width >= this.#rules.minDepthUsd)) return false;
-    if (!isUsable(this.#usdOver(arc, path))) return false;
+  #hasVote(arc: number): boolean {
+    const from = this.#edges.token[arc] as number;
     const to = this.#edges.token[arc ^ 1] as number;
-    for (let known = this.#shortest[to] ?? NONE; known !== NONE; known = this.#wider[known] as number) {
-      if (hopsOf(this.#tie[known] as number) > hopsOf(tie)) continue;
-      if (!this.#isBetter({ arc, width, tie }, known)) return false;
-    }
-    return true;
+    if (!this.isPriced(from) || to < this.#edges.anchorCount) return false;
+    return this.hopsOf(from) < this.#rules.maxHops && this.#widthOver(arc) >= this.#rules.minDepthUsd;
   }
-
-  #isBetter(options: Omit<Candidate, "parent">, known: number): boolean {
-    const width = this.#width[known] as number;
-    if (options.width !== width) return options.width > width;
-    const tie = this.#tie[known] as number;
-    if (options.tie !== tie) return options.tie < tie;
-    const { pools } = this.#edges;
-    return (pools[options.arc >> 1] as string) < (pools[(this.arc[known] as number) >> 1] as string);
-  }
-}
-
-function isUsable(usd: number): boolean {
-  return usd > 0 && Number.isFinite(usd);
 }

@@ -6,6 +6,7 @@ import {
   readV2Position,
   v2AnchorCalls,
   v2AuditValues,
+  v2DefaultFeeCalls,
   v2PositionCalls,
   v2SupplyCall,
   v2Tier,
@@ -44,6 +45,7 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
     anchor: readV2Position,
   },
   tier: v2Tier,
+  defaultFeeCalls: v2DefaultFeeCalls,
   initialState: initialV2State,
   apply: applyV2,
   // A swap is three events (Fees, Sync, Swap), a mint four (two Transfers, Sync, Mint): only the last one gets a row.

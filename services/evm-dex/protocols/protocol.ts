@@ -88,6 +88,9 @@ export interface FeeTier {
   readonly mayChange: boolean;
 }
 
+/** The factory's calls for the default fee of volatile pools, and of stable ones, in the unit of the pools' states. */
+export type DefaultFeeCalls = (factory: string, block: number) => readonly [EthCall, EthCall];
+
 /** A pool's gauge, which pays rewards for staked LP tokens, and the voter that created it. */
 export interface GaugeFacts {
   readonly gauge: string;
@@ -193,6 +196,8 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   stateFromBalances(balances: RawPair): S;
   /** How to read the fee from the factory where PoolCreated lacks it. */
   readonly tier?: FeeTier;
+  /** Where a factory has default fees that change without an event, for pools without a fee of their own. */
+  readonly defaultFeeCalls?: DefaultFeeCalls;
   /** The pool's call for the fee in force, where it changes without an event of the pool. */
   readonly feeCall?: (pool: string, block: number) => EthCall;
 }

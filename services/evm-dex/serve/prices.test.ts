@@ -30,7 +30,7 @@ describe("createPriceSource", () => {
       anchors: [USDC],
       links: [
         { blockNumber: 110, token: WETH, parent: USDC, price: 3_000, depth: 5e6 },
-        { blockNumber: 110, token: MEME, parent: WETH, price: 0.001, depth: 20 },
+        { blockNumber: 110, token: MEME, parent: WETH, price: 0.001, depth: 62_000 },
         { blockNumber: 140, token: WETH, parent: USDC, price: 3_100, depth: 5e6 },
         { blockNumber: 150, token: MEME },
       ],
@@ -50,16 +50,17 @@ describe("createPriceSource", () => {
 
   it("returns every token in the order of the request, null where there is no price on this chain", async () => {
     await fill();
+    const origin = { pool: address(0x900), parent: USDC, restUsd: 5e6, changedAt: 140, departed: false };
     expect(
       await prices.getPrices({ chainId: CHAIN_ID, tokens: [WETH, NONE, USDC, WETH, MEME] }),
     ).to.deep.equal({
       block: 200,
       blockTime: 1_700_000_400,
       prices: [
-        { token: WETH, usd: 3_100, hops: 1, depthUsd: 5e6 },
+        { token: WETH, usd: 3_100, hops: 1, depthUsd: 5e6, origin },
         { token: NONE, usd: null, hops: 0, depthUsd: null },
         { token: USDC, usd: 1, hops: 0, depthUsd: null },
-        { token: WETH, usd: 3_100, hops: 1, depthUsd: 5e6 },
+        { token: WETH, usd: 3_100, hops: 1, depthUsd: 5e6, origin },
         { token: MEME, usd: null, hops: 0, depthUsd: null },
       ],
     });
@@ -80,7 +81,8 @@ describe("createPriceSource", () => {
     expect(await usdAt(150)).to.deep.equal([1, 3_100, null]);
     expect(await usdAt(200)).to.deep.equal([1, 3_100, null]);
     const at = await prices.getPrices({ chainId: CHAIN_ID, tokens: [MEME], block: 145 });
-    expect(at.prices).to.deep.equal([{ token: MEME, usd: 3.1, hops: 2, depthUsd: 62_000 }]);
+    const from = { pool: address(0x900), parent: WETH, restUsd: 62_000, changedAt: 140, departed: false };
+    expect(at.prices).to.deep.equal([{ token: MEME, usd: 3.1, hops: 2, depthUsd: 62_000, origin: from }]);
   });
 
   it("returns a block's own time where its header is kept, else the time of the last block with events", async () => {

@@ -1,9 +1,9 @@
 import { ServiceError } from "../../shared/errors.ts";
-import type { PriceSource, PricesResponse } from "../../shared/grpc/types.ts";
+import type { PriceSource, PricesResponse, TokenPrice } from "../../shared/grpc/types.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { readPrices } from "../store/price-links.ts";
+import { readPrices, type StoredPrice } from "../store/price-links.ts";
 import { lastEventTime } from "../store/queries.ts";
 import type { StoreDeps } from "./deps.ts";
 import { readAtHead } from "./head.ts";
@@ -48,12 +48,17 @@ async function readAnswer(
   return {
     block,
     blockTime: time ?? fromTime,
-    prices: tokens.map((token) => {
-      const price = prices.get(token);
-      if (price === undefined) return { token, usd: null, hops: 0, depthUsd: null };
-      return { token, usd: price.usd, hops: price.hops, depthUsd: price.hops === 0 ? null : price.depthUsd };
-    }),
+    prices: tokens.map((token) => toTokenPrice(token, prices.get(token))),
   };
+}
+
+function toTokenPrice(token: string, price: StoredPrice | undefined): TokenPrice {
+  if (price === undefined) return { token, usd: null, hops: 0, depthUsd: null };
+  const { usd, hops, link, changedAt } = price;
+  if (link === undefined) return { token, usd, hops, depthUsd: null };
+  const { pool, parent, support, departure } = link;
+  const origin = { pool, parent, restUsd: support.restUsd, changedAt, departed: departure !== undefined };
+  return { token, usd, hops, depthUsd: support.depthUsd, origin };
 }
 
 /** Only the last blocks have headers; before them, prices are those of the last block with events. */

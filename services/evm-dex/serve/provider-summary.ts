@@ -140,7 +140,7 @@ async function readHolding(
     days: readonly (V2Bucket & { start: number })[];
   },
 ): Promise<Holding> {
-  const { row, pool, state, tokens, checkpoint, days } = query;
+  const { row, pool, state, checkpoint, days } = query;
   const { balance, staked } = positionText.read(row.position);
   const coverage = coverageOf(pool, checkpoint);
   const worth = valueV2Pool(pool, { ...query, holdings: holdingsOf(state), now: checkpoint.blockTime });
@@ -151,8 +151,8 @@ async function readHolding(
   );
   return {
     poolAddress: pool.poolAddress,
-    token0: tokenOf(pool, { side: 0, tokens }),
-    token1: tokenOf(pool, { side: 1, tokens }),
+    token0: tokenOf(pool, { side: 0, usd: worth.values.usd0 }),
+    token1: tokenOf(pool, { side: 1, usd: worth.values.usd1 }),
     balance,
     staked,
     totalSupply: state.totalSupply,
@@ -168,12 +168,12 @@ async function readHolding(
   };
 }
 
-function tokenOf(pool: PoolRow, { side, tokens }: { side: 0 | 1; tokens: TokenFacts }): PortfolioToken {
+function tokenOf(pool: PoolRow, { side, usd }: { side: 0 | 1; usd: number | null }): PortfolioToken {
   const [address, symbol, decimals] =
     side === 0
       ? [pool.token0Address, pool.token0Symbol, pool.token0Decimals]
       : [pool.token1Address, pool.token1Symbol, pool.token1Decimals];
-  return { address, symbol, decimals, priceUsd: tokens.priceUsd(address) };
+  return { address, symbol, decimals, priceUsd: usd };
 }
 
 /** Earned up to the window's end less earned up to its start. */

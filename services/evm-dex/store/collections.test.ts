@@ -4,6 +4,7 @@ import { expectSearch, Planner } from "../test/kit/planner.ts";
 import { address, CHAIN_ID } from "../test/kit/rows.ts";
 import { poolEvents, poolListings, poolUsers, priceLinks, rollups } from "./collections.ts";
 import { completeOrder } from "./pool-list/pool-sets.ts";
+import { NEWEST_FIRST } from "./queries.ts";
 
 const COLUMNS = [
   "dexAddress",
@@ -26,6 +27,11 @@ describe("evm-dex collections", () => {
     planner = new Planner();
   });
   after(() => planner.close());
+
+  it("find a pool's last swap without sorting", () => {
+    const filter = { chainId: CHAIN_ID, poolAddress: address(1), kind: "swap" };
+    expectSearch(planner.explain(poolEvents, { filter, order: NEWEST_FIRST, limit: 1 }), "last swap");
+  });
 
   it("serve the pool lists in the order of any column without sorting", () => {
     for (const field of COLUMNS) {
@@ -95,6 +101,18 @@ describe("evm-dex collections", () => {
         limit: 1,
       }),
       eventsBeyond: planner.explain(poolEvents, { filter: { chainId: CHAIN_ID, blockNumber: { gt: 9 } } }),
+      swapsOfMinute: planner.explain(poolEvents, {
+        filter: { ...pool, time: { gte: 0, lt: 60 }, kind: "swap" },
+        order: [
+          { field: "time", direction: "asc" },
+          { field: "blockNumber", direction: "asc" },
+          { field: "logIndex", direction: "asc" },
+        ],
+      }),
+      usersOfMinutes: planner.explain(poolUsers, {
+        filter: { ...pool, lastMinute: { in: [0, 60, 600] } },
+        order: [{ field: "lastMinute", direction: "asc" }],
+      }),
       usersOfBucket: planner.explain(poolUsers, {
         filter: { ...pool, lastMinute: { gte: 0, lt: 60 } },
         order: [{ field: "lastMinute", direction: "asc" }],

@@ -189,7 +189,8 @@ export const poolStates = collection({
 
 /**
  * States of inactive pools: those without an event since the index began, and so without a row in pool_states; read
- * in the background (ingest/reads/inactive-pools.ts). A row in pool_states takes precedence.
+ * in the background (ingest/reads/inactive-pools.ts), or before the first block where the pool may have the depth to
+ * price a token (ingest/start/). A row in pool_states takes precedence.
  */
 export const inactivePools = collection({
   name: "quiet_pools",
@@ -200,10 +201,47 @@ export const inactivePools = collection({
     balance0: "bigint",
     balance1: "bigint",
     balanceBlock: "int",
+    /** Whether the pool is in the price graph from the first block on. */
+    priced: "bool",
   },
   key: ["chainId", "poolAddress"],
-  indexes: [],
+  indexes: [{ fields: ["chainId", "priced"] }],
   shardKey: ["chainId", "poolAddress"],
+});
+
+/** The block before the first indexed one, and whether the pools that price tokens there have been read. */
+export const priceStarts = collection({
+  name: "price_starts",
+  fields: {
+    chainId: "int",
+    blockNumber: "int",
+    blockHash: "text",
+    /** Unix seconds. */
+    time: "int",
+    isComplete: "bool",
+  },
+  key: ["chainId"],
+  indexes: [],
+  shardKey: ["chainId"],
+});
+
+/**
+ * What the USD feeds of the anchors said, the last in a block: with `price_links`, the journal of the anchors' prices.
+ */
+export const feedAnswers = collection({
+  name: "feed_answers",
+  fields: {
+    chainId: "int",
+    /** The anchor. */
+    token: "text",
+    blockNumber: "int",
+    usd: "float",
+    /** Unix seconds, by the feed. */
+    updatedAt: "int",
+  },
+  key: ["chainId", "token", "blockNumber"],
+  indexes: [{ fields: ["chainId", "blockNumber"] }],
+  shardKey: ["chainId", "token"],
 });
 
 /** The fee in force of pools whose fee changes without an event (ingest/state/fee-book.ts decides when it is read). */
@@ -258,9 +296,9 @@ export const poolUsers = collection({
 });
 
 /**
- * How each token is priced in USD, from a block on: over which pool, from which parent's price. Only a block that
- * changes the token's own link writes a row, so a swap in the pool below all prices writes one; a price at any block
- * multiplies out the last links up to it, in the operations of the walk (price/link.ts).
+ * How each token is priced in USD, from a block on: over which pool, from which parent's price, and what supports it.
+ * Only a block that changes the token's own link writes a row, so a swap in the pool below all prices writes one; a
+ * price at any block multiplies out the last links up to it, in the operations of the walk (price/link.ts).
  */
 export const priceLinks = collection({
   name: "price_links",
@@ -268,19 +306,24 @@ export const priceLinks = collection({
     chainId: "int",
     token: "text",
     blockNumber: "int",
-    /** "": an anchor at 1 USD if `price` is 1, and no price from here on if it is 0. */
+    /** Unix seconds of the block. */
+    time: "int",
+    /** "": an anchor worth `price` USD, or, where that is 0, no price from here on. */
     pool: "text",
     parent: "text",
     /** Which of the pool's tokens this one is. */
     side: "int",
     /** The pool's trusted price, token1 per token0. */
     price: "float",
-    /** Liquidity behind it on the parent's side, whole tokens. */
-    depth: "float",
-    /** Pools from the parent on, where it is not used at its own price: JSON, null as a rule. */
-    detour: "text?",
-    /** Whether the path ends here, at an anchor. */
-    isAnchored: "bool",
+    /** Pools between the token and its anchor. */
+    hops: "int",
+    /** The deepest pool that agrees, the USD behind it, and behind the others that agree. */
+    deepestPool: "text",
+    depthUsd: "float",
+    restUsd: "float",
+    /** While the deepest pool has left the others and is not followed: since when (Unix seconds), and its USD price then. */
+    departedAt: "int?",
+    departedUsd: "float?",
   },
   key: ["chainId", "token", "blockNumber"],
   indexes: [{ fields: ["chainId", "blockNumber"] }],
@@ -299,6 +342,8 @@ export const COLLECTIONS = [
   poolStates,
   poolFees,
   inactivePools,
+  priceStarts,
+  feedAnswers,
   rollups,
   poolUsers,
   priceLinks,
@@ -312,6 +357,8 @@ export type PoolListingRow = RowOf<typeof poolListings>;
 export type PoolEventRow = RowOf<typeof poolEvents>;
 export type PoolStateRow = RowOf<typeof poolStates>;
 export type InactivePoolRow = RowOf<typeof inactivePools>;
+export type PriceStartRow = RowOf<typeof priceStarts>;
+export type FeedAnswerRow = RowOf<typeof feedAnswers>;
 export type PoolFeeRow = RowOf<typeof poolFees>;
 export type RollupRow = RowOf<typeof rollups>;
 export type PoolUserRow = RowOf<typeof poolUsers>;

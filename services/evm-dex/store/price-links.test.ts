@@ -4,7 +4,7 @@ import { afterEach, beforeEach, it } from "mocha";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { describeLong } from "../../shared/testkit/describe.ts";
 import { PriceGraph } from "../price/graph.ts";
-import { ANCHOR_PRICE, type PriceLink, type TokenPrice } from "../price/link.ts";
+import type { PriceLink, TokenPrice } from "../price/link.ts";
 import { CHAIN_ID, openTestStore } from "../test/kit/rows.ts";
 import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
 import { priceLinks } from "./collections.ts";
@@ -14,9 +14,9 @@ const link = (options: Partial<PriceLink> & { token: string; parent: string }): 
   pool: `p-${options.token}`,
   side: 0,
   price: 2,
-  depth: 1e6,
-  detour: [],
-  isAnchored: options.parent === "usd",
+  hops: 1,
+  support: { pool: "p", depthUsd: 1e6, restUsd: 5e5 },
+  departure: undefined,
   ...options,
 });
 
@@ -36,7 +36,7 @@ describeLong("price links", () => {
         links.map((each) =>
           toLinkRow(
             typeof each === "string" ? { token: each, link: undefined } : { token: each.token, link: each },
-            { chainId: CHAIN_ID, blockNumber },
+            { chainId: CHAIN_ID, blockNumber, time: 7 },
           ),
         ),
       ),
@@ -59,24 +59,24 @@ describeLong("price links", () => {
 
   it("are read from the store as they were written", async () => {
     const links = [
-      link({ token: "a", parent: "usd", side: 1, price: 1 / 3, depth: 1e-9 }),
       link({
-        token: "b",
-        parent: "a",
-        detour: [
-          { parent: "x", pool: "q", side: 1, price: 0.1 + 0.2, depth: 1e300 },
-          { parent: "usd", pool: "r", side: 0, price: 5e-324, depth: 7 },
-        ],
+        ...{ token: "a", parent: "usd", side: 1, price: 1 / 3, hops: 3 },
+        support: { pool: "q", depthUsd: 1e300, restUsd: 5e-324 },
       }),
+      link({ token: "b", parent: "a", departure: { since: 1_700_000_000, usd: 0.1 + 0.2 } }),
     ];
     await write(5, [...links, "c"]);
-    await store.write([put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 4 }))]);
+    await store.write([
+      put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 4, time: 7 })),
+    ]);
     const rows = await store.find(priceLinks, {});
-    expect(rows.map(toLink)).to.deep.equal([...links, undefined, "anchor"]);
+    expect(rows.map(toLink)).to.deep.equal([...links, undefined, { anchorUsd: 1 }]);
   });
 
   it("give each block its prices, with only a token's own links stored", async () => {
-    await store.write([put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 9 }))]);
+    await store.write([
+      put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 9, time: 7 })),
+    ]);
     await write(10, [
       link({ token: "weth", parent: "usd", price: 3_000 }),
       link({ token: "meme", parent: "weth" }),
@@ -97,8 +97,11 @@ describeLong("price links", () => {
     expect(await readPrices(store, { chainId: 1, tokens, block: 12 })).to.deep.equal(new Map());
   });
 
-  it("are read in as many rounds as the longest path has pools, whatever the number of tokens", async () => {
+  it("are read in as many rounds as the longest path has tokens, whatever the number of tokens", async () => {
     const names = Array.from({ length: 500 }, (_, i) => `t${i}`);
+    await store.write([
+      put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 0, time: 7 })),
+    ]);
     await write(
       1,
       names.map((token, i) => link({ token, parent: i % 4 === 0 ? "usd" : `t${i - 1}`, price: 1.1 })),
@@ -106,10 +109,10 @@ describeLong("price links", () => {
     const usd = await usdAt(9, names);
     expect(Object.keys(usd)).to.have.length(500);
     expect(usd.t499).to.equal(1.1 * 1.1 * 1.1 * 1.1);
-    expect(rounds).to.equal(1);
+    expect(rounds, "all, then the anchor").to.equal(2);
     rounds = 0;
-    expect(Object.keys(await usdAt(9, ["t3", "t7", "usd"]))).to.deep.equal(["t3", "t7"]);
-    expect(rounds).to.equal(4);
+    expect(Object.keys(await usdAt(9, ["t3", "t7"]))).to.deep.equal(["t3", "t7"]);
+    expect(rounds).to.equal(5);
     rounds = 0;
     await usdAt(9, []);
     expect(rounds).to.equal(0);
@@ -121,15 +124,17 @@ describeLong("price links", () => {
       fc.asyncProperty(anyGraph, async ({ pairs, rules, blocks }) => {
         const own = await openTestStore();
         const graph = new PriceGraph(ANCHORS, rules);
-        graph.update();
-        await own.write([put(priceLinks, toAnchorRows(ANCHORS, { chainId: CHAIN_ID, blockNumber: 99 }))]);
+        graph.update(0);
+        await own.write([
+          put(priceLinks, toAnchorRows(ANCHORS, { chainId: CHAIN_ID, blockNumber: 99, time: 7 })),
+        ]);
         const expected: Map<string, TokenPrice>[] = [];
         for (const [i, block] of blocks.entries()) {
           for (const change of block) graph.set(edgeOf(pairs, change));
-          graph.update();
+          graph.update(i);
           const rows = graph
             .takeLinks()
-            .map((each) => toLinkRow(each, { chainId: CHAIN_ID, blockNumber: 100 + i }));
+            .map((each) => toLinkRow(each, { chainId: CHAIN_ID, blockNumber: 100 + i, time: i }));
           await own.write([put(priceLinks, rows)]);
           expected.push(
             new Map(
@@ -141,9 +146,10 @@ describeLong("price links", () => {
           );
         }
         for (const [i, prices] of expected.entries()) {
-          const found = await readPrices(own, { chainId: CHAIN_ID, tokens: TOKENS, block: 100 + i });
+          const stored = await readPrices(own, { chainId: CHAIN_ID, tokens: TOKENS, block: 100 + i });
+          const found = new Map([...stored].map(([token, { changedAt: _, ...price }]) => [token, price]));
           expect(found, `block ${i}`).to.deep.equal(prices);
-          expect(found.get("u")).to.equal(ANCHOR_PRICE);
+          expect(found.get("u")).to.deep.equal({ usd: 1, hops: 0, link: undefined });
           priced += found.size - ANCHORS.length;
         }
         await own.close();

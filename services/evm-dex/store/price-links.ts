@@ -1,122 +1,150 @@
 import type { Store } from "../../shared/storage/port.ts";
 import type { LinkChange } from "../price/graph.ts";
-import {
-  baseOf,
-  type Hop,
-  type PriceLink,
-  priceFrom,
-  type TokenLink,
-  type TokenPrice,
-} from "../price/link.ts";
+import { isAnchor, type PriceLink, priceFrom, type TokenLink, type TokenPrice } from "../price/link.ts";
 import { type PriceLinkRow, priceLinks } from "./collections.ts";
+
+interface LinkPlace {
+  readonly chainId: number;
+  readonly blockNumber: number;
+  /** Unix seconds. */
+  readonly time: number;
+}
 
 const NO_LINK = {
   parent: "",
   pool: "",
   side: 0,
   price: 0,
-  depth: 0,
-  detour: null,
-  isAnchored: false,
+  hops: 0,
+  deepestPool: "",
+  depthUsd: 0,
+  restUsd: 0,
+  departedAt: null,
+  departedUsd: null,
 } as const;
 
-export function toLinkRow(change: LinkChange, at: { chainId: number; blockNumber: number }): PriceLinkRow {
-  const { token, link } = change;
-  const { chainId, blockNumber } = at;
-  if (link === undefined) return { chainId, blockNumber, token, ...NO_LINK };
-  const { parent, pool, side, price, depth, detour, isAnchored } = link;
+export function toLinkRow({ token, link }: LinkChange, at: LinkPlace): PriceLinkRow {
+  const { chainId, blockNumber, time } = at;
+  const key = { chainId, blockNumber, time, token };
+  if (link === undefined) return { ...key, ...NO_LINK };
+  if (isAnchor(link)) return { ...key, ...NO_LINK, price: link.anchorUsd };
+  const { parent, pool, side, price, hops, support, departure } = link;
   return {
-    chainId,
-    blockNumber,
-    token,
+    ...key,
     parent,
     pool,
     side,
     price,
-    depth,
-    detour: detour.length === 0 ? null : writeDetour(detour),
-    isAnchored,
+    hops,
+    deepestPool: support.pool,
+    depthUsd: support.depthUsd,
+    restUsd: support.restUsd,
+    departedAt: departure?.since ?? null,
+    departedUsd: departure?.usd ?? null,
   };
 }
 
 /** The anchors of a chain, from this block on. */
-export function toAnchorRows(
-  anchors: readonly string[],
-  at: { chainId: number; blockNumber: number },
-): PriceLinkRow[] {
-  return anchors.map((token) => ({ ...at, token, ...NO_LINK, price: 1, isAnchored: true }));
+export function toAnchorRows(anchors: readonly string[], at: LinkPlace): PriceLinkRow[] {
+  return anchors.map((token) => toLinkRow({ token, link: { anchorUsd: 1 } }, at));
 }
 
 /** undefined: no price. */
 export function toLink(row: PriceLinkRow): TokenLink | undefined {
-  const { token, parent, pool, side, price, depth, detour, isAnchored } = row;
-  if (pool === "") return isAnchored ? "anchor" : undefined;
+  const { token, parent, pool, side, price, hops, deepestPool, depthUsd, restUsd } = row;
+  if (pool === "") return price > 0 ? { anchorUsd: price } : undefined;
+  const { departedAt, departedUsd } = row;
   return {
     token,
     parent,
     pool,
     side: side as 0 | 1,
     price,
-    depth,
-    detour: detour === null ? [] : readDetour(detour),
-    isAnchored,
+    hops,
+    support: { pool: deepestPool, depthUsd, restUsd },
+    departure:
+      departedAt === null || departedUsd === null ? undefined : { since: departedAt, usd: departedUsd },
   };
 }
 
-function writeDetour(detour: readonly Hop[]): string {
-  return JSON.stringify(
-    detour.map(({ parent, pool, side, price, depth }) => [parent, pool, side, price, depth]),
-  );
-}
-
-function readDetour(text: string): Hop[] {
-  const hops = JSON.parse(text) as [string, string, 0 | 1, number, number][];
-  return hops.map(([parent, pool, side, price, depth]) => ({ parent, pool, side, price, depth }));
+/** A price as it is stored. */
+export interface StoredPrice extends TokenPrice {
+  /** Unix seconds since which no link that it rests on has changed. */
+  readonly changedAt: number;
 }
 
 /**
  * USD prices of tokens at the end of a block, by token; those without a price are left out. Takes as many rounds of
- * reads as the longest path has pools, at most four, for any number of tokens.
+ * reads as the longest path has tokens, for any number of tokens.
  */
 export async function readPrices(
   store: Store,
   query: { chainId: number; tokens: Iterable<string>; block: number },
-): Promise<Map<string, TokenPrice>> {
+): Promise<Map<string, StoredPrice>> {
   const tokens = new Set(query.tokens);
-  const links = await readLinks(store, { ...query, tokens });
-  const prices = new Map<string, TokenPrice>();
+  const times = new Map<string, number>();
+  const links = await readLinks(store, { ...query, tokens, onRow: (row) => times.set(row.token, row.time) });
+  const prices = new Map<string, StoredPrice>();
   for (const token of tokens) {
     const price = priceFrom(token, (name) => links.get(name));
-    if (price !== undefined) prices.set(token, price);
+    if (price === undefined) continue;
+    let changedAt = times.get(token) ?? 0;
+    for (let { link } = price; link !== undefined; ) {
+      changedAt = Math.max(changedAt, times.get(link.parent) ?? 0);
+      const parent = links.get(link.parent);
+      link = parent === undefined || isAnchor(parent) ? undefined : parent;
+    }
+    prices.set(token, { ...price, changedAt });
   }
   return prices;
 }
 
-/** The links of tokens at the end of a block, and of their bases, but for known ones. */
+/** The links of tokens at the end of a block, and of those they rest on, but for known ones. */
 export async function readLinks(
   store: Store,
-  {
-    chainId,
-    block,
-    known,
-    tokens,
-  }: {
+  query: {
     chainId: number;
     tokens: ReadonlySet<string>;
     block: number;
     known?: ReadonlyMap<string, TokenLink | undefined>;
+    onRow?: (row: PriceLinkRow) => void;
   },
 ): Promise<Map<string, TokenLink | undefined>> {
+  const { chainId, known } = query;
   const links = new Map<string, TokenLink | undefined>();
-  for (let wanted = tokens; wanted.size > 0; ) {
-    const keys = [...wanted].map((token) => ({ chainId, token, blockNumber: block }));
+  for (let wanted = query.tokens; wanted.size > 0; ) {
+    const keys = [...wanted].map((token) => ({ chainId, token, blockNumber: query.block }));
     for (const token of wanted) links.set(token, undefined);
     const rows = await store.getLast(priceLinks, keys);
-    for (const row of rows) links.set(row.token, toLink(row));
-    wanted = basesOf(
+    for (const row of rows) {
+      links.set(row.token, toLink(row));
+      query.onRow?.(row);
+    }
+    wanted = parentsOf(
       rows.map((row) => links.get(row.token)),
-      (base) => links.has(base) || known?.has(base) === true,
+      (token) => links.has(token) || known?.has(token) === true,
     );
+  }
+  return links;
+}
+
+/** Tokens looked up at once. */
+const PAGE = 1_000;
+
+/** The links of many tokens as they were stored last; those without a price are left out. */
+export async function readLastLinks(
+  store: Store,
+  { chainId, tokens }: { chainId: number; tokens: readonly string[] },
+): Promise<Map<string, TokenLink>> {
+  const links = new Map<string, TokenLink>();
+  for (let from = 0; from < tokens.length; from += PAGE) {
+    const keys = tokens
+      .slice(from, from + PAGE)
+      .map((token) => ({ chainId, token, blockNumber: Number.MAX_SAFE_INTEGER }));
+    for (const row of await store.getLast(priceLinks, keys)) {
+      const link = toLink(row);
+      if (link !== undefined) links.set(row.token, link);
+    }
   }
   return links;
 }
@@ -133,17 +161,12 @@ export async function findChangedLinks(
   return new Map(rows.map((row) => [row.token, toLink(row)]));
 }
 
-/** The bases of links that are not known yet. */
-export function basesOf(
+/** The tokens that links rest on and that are not known yet. */
+export function parentsOf(
   links: Iterable<TokenLink | undefined>,
   isKnown: (token: string) => boolean,
 ): Set<string> {
-  const isOpen = (link: TokenLink | undefined): link is PriceLink =>
-    typeof link === "object" && !link.isAnchored;
-  return new Set(
-    [...links]
-      .filter(isOpen)
-      .map(baseOf)
-      .filter((base) => !isKnown(base)),
-  );
+  const isLink = (link: TokenLink | undefined): link is PriceLink => link !== undefined && !isAnchor(link);
+  const parents = [...links].filter(isLink).map((link) => link.parent);
+  return new Set(parents.filter((parent) => !isKnown(parent)));
 }

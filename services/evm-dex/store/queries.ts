@@ -4,6 +4,8 @@ import {
   type CheckpointRow,
   checkpoints,
   discoveries,
+  type FeedAnswerRow,
+  feedAnswers,
   type InactivePoolRow,
   inactivePools,
   type PoolEventRow,
@@ -11,11 +13,13 @@ import {
   type PoolRow,
   type PoolStateRow,
   type PoolUserRow,
+  type PriceStartRow,
   poolEvents,
   poolFees,
   poolStates,
   pools,
   poolUsers,
+  priceStarts,
   type RollupRow,
   rollups,
   type TokenRow,
@@ -94,7 +98,7 @@ export function getInactivePools(
   );
 }
 
-export type PoolState = Pick<PoolStateRow, keyof InactivePoolRow>;
+export type PoolState = Omit<InactivePoolRow, "priced">;
 
 /** A pool's state from its events, or of an inactive pool. */
 export async function getPoolState(
@@ -123,6 +127,15 @@ export function listPoolFees(
 
 export function listPoolStates(store: Store, chainId: number): Promise<PoolStateRow[]> {
   return store.find(poolStates, { filter: { chainId } });
+}
+
+/** Inactive pools that are in the price graph from the first block on. */
+export function listPricedInactivePools(store: Store, chainId: number): Promise<InactivePoolRow[]> {
+  return store.find(inactivePools, { filter: { chainId, priced: true } });
+}
+
+export function getPriceStart(store: Store, chainId: number): Promise<PriceStartRow | undefined> {
+  return store.get(priceStarts, { chainId });
 }
 
 /** Reading half a million pools at once would take 300 MB that V8 never returns. */
@@ -261,11 +274,33 @@ export async function lastEventUpTo(
   return row;
 }
 
+/** The block of a pool's last swap, and the pool's state after it. */
+export async function lastSwapOf(
+  store: Store,
+  { chainId, poolAddress }: { chainId: number; poolAddress: string },
+): Promise<Pick<PoolEventRow, "blockNumber" | "state"> | undefined> {
+  const [row] = await store.find(poolEvents, {
+    filter: { chainId, poolAddress, kind: "swap" },
+    order: NEWEST_FIRST,
+    limit: 1,
+    fields: ["blockNumber", "state"],
+  });
+  return row;
+}
+
 /** Unix seconds of the last block with events, up to `block` where that is given. */
 export async function lastEventTime(
   store: Store,
   { chainId, block = Number.MAX_SAFE_INTEGER }: { chainId: number; block?: number },
 ): Promise<number | undefined> {
+  return (await lastEventBlock(store, { chainId, block }))?.time;
+}
+
+/** The last block with events, up to `block` where that is given. */
+export async function lastEventBlock(
+  store: Store,
+  { chainId, block = Number.MAX_SAFE_INTEGER }: { chainId: number; block?: number },
+): Promise<{ blockNumber: number; time: number } | undefined> {
   const [row] = await store.find(poolEvents, {
     filter: { chainId, blockNumber: { lte: block } },
     order: [
@@ -273,9 +308,23 @@ export async function lastEventTime(
       { field: "logIndex", direction: "desc" },
     ],
     limit: 1,
-    fields: ["time"],
+    fields: ["time", "blockNumber"],
   });
-  return row?.time;
+  return row;
+}
+
+/** The last answer of each anchor's feed up to a block, and all after it, in the order of the chain. */
+export async function listFeedAnswers(
+  store: Store,
+  { chainId, anchors, block }: { chainId: number; anchors: readonly string[]; block: number },
+): Promise<FeedAnswerRow[]> {
+  const keys = anchors.map((token) => ({ chainId, token, blockNumber: block }));
+  const before = await store.getLast(feedAnswers, keys);
+  const after = await store.find(feedAnswers, {
+    filter: { chainId, blockNumber: { gt: block } },
+    order: [{ field: "blockNumber", direction: "asc" }],
+  });
+  return [...before.sort((a, b) => a.blockNumber - b.blockNumber), ...after];
 }
 
 /** Events of one pool from a second on, before another where one is given, oldest first. */
@@ -291,6 +340,30 @@ export function eventsSince(
   return store.find(poolEvents, {
     filter: { chainId, poolAddress, time: { gte: time, ...(before !== undefined && { lt: before }) } },
     order: OLDEST_FIRST,
+  });
+}
+
+/** A pool's swaps in [start, end) that are still stored, oldest first, with what buckets sum up of them. */
+export function findSwaps(
+  store: Store,
+  { chainId, poolAddress, start, end }: { chainId: number; poolAddress: string; start: number; end: number },
+): Promise<Pick<PoolEventRow, "time" | "sender" | "valueUsd" | "feeUsd" | "tickTravel">[]> {
+  return store.find(poolEvents, {
+    filter: { chainId, poolAddress, time: { gte: start, lt: end }, kind: "swap" },
+    order: OLDEST_FIRST,
+    fields: ["time", "sender", "valueUsd", "feeUsd", "tickTravel"],
+  });
+}
+
+/** Users whose latest swap in a pool lies in one of some minutes, with that minute. */
+export function findLastUsers(
+  store: Store,
+  { chainId, poolAddress, minutes }: { chainId: number; poolAddress: string; minutes: readonly number[] },
+): Promise<Pick<PoolUserRow, "user" | "lastMinute">[]> {
+  return store.find(poolUsers, {
+    filter: { chainId, poolAddress, lastMinute: { in: minutes } },
+    order: [{ field: "lastMinute", direction: "asc" }],
+    fields: ["user", "lastMinute"],
   });
 }
 

@@ -106,8 +106,28 @@ export const lpPositions = collection({
   shardKey: ["chainId", "wallet"],
 });
 
-export const V2_COLLECTIONS = [gauges, v2Rollups, v2LargeSwaps, lpEvents, lpPositions];
+/**
+ * Default fees of a factory that changes them without an event, for its pools without a custom fee
+ * (ingest/state/factory-fee-book.ts decides when they are read).
+ */
+export const factoryFees = collection({
+  name: "factory_fees",
+  fields: {
+    chainId: "int",
+    factory: "text",
+    /** Ten-thousandths at `block`; null where the call failed. */
+    volatileFee: "int?",
+    stableFee: "int?",
+    block: "int",
+  },
+  key: ["chainId", "factory"],
+  indexes: [{ fields: ["chainId", "block"] }],
+  shardKey: ["chainId", "factory"],
+});
 
+export const V2_COLLECTIONS = [factoryFees, gauges, v2Rollups, v2LargeSwaps, lpEvents, lpPositions];
+
+export type FactoryFeeRow = RowOf<typeof factoryFees>;
 export type GaugeRow = RowOf<typeof gauges>;
 export type V2RollupRow = RowOf<typeof v2Rollups>;
 export type V2LargeSwapsRow = RowOf<typeof v2LargeSwaps>;

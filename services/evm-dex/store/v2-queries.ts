@@ -1,6 +1,8 @@
 import type { Store } from "../../shared/storage/port.ts";
 import { type BucketKey, NEWEST_FIRST } from "./queries.ts";
 import {
+  type FactoryFeeRow,
+  factoryFees,
   type GaugeRow,
   gauges,
   type LpEventRow,
@@ -17,6 +19,17 @@ import {
 interface TimeSpan {
   readonly start: number;
   readonly end: number;
+}
+
+export function getFactoryFees(
+  store: Store,
+  key: { chainId: number; factory: string },
+): Promise<FactoryFeeRow | undefined> {
+  return store.get(factoryFees, key);
+}
+
+export function listFactoryFees(store: Store, chainId: number): Promise<FactoryFeeRow[]> {
+  return store.find(factoryFees, { filter: { chainId } });
 }
 
 export function listGauges(store: Store, chainId: number): Promise<GaugeRow[]> {

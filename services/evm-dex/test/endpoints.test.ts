@@ -247,7 +247,10 @@ describeWithChain("evm-dex over an indexed chain", () => {
       const priceUsd = (await pricesOf(chain)(WETH.address, head)) as number;
       expect(weth).to.include({ token: WETH.address, hops: 1 });
       expect(weth?.usd).to.be.closeTo(priceUsd, priceUsd * 1e-12);
-      expect(weth?.depthUsd).to.be.within(10_000_000, 13_000_000);
+      // Rounded down by an eighth at most.
+      expect(weth?.depthUsd).to.be.within(9_000_000, 13_000_000);
+      expect(weth?.origin).to.include({ parent: USDC.address, departed: false });
+      expect(weth?.origin?.changedAt).to.be.within(timestamp - 3_600, timestamp);
       expect(usdc).to.deep.equal({ token: USDC.address, usd: 1, hops: 0, depthUsd: null });
       for (const [token, none] of [
         [ISLE, isle],

@@ -4,8 +4,10 @@ import { DEX_FAMILIES, deskPools } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { readV2State } from "../protocols/aerodrome-v2/state.ts";
 import { protocolOf } from "../protocols/index.ts";
-import { poolStates, pools } from "../store/collections.ts";
+import { type PoolRow, type PoolStateRow, poolStates, pools } from "../store/collections.ts";
+import { readV2Fee } from "../views/v2-fee.ts";
 import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 
 const GENESIS_S = 1_760_000_000;
@@ -26,13 +28,17 @@ describeWithChain("evm-dex ingest: every family of the local chain", () => {
     await chain.stop();
   });
 
-  async function auditValues(poolAddress: string): Promise<Readonly<Record<string, bigint | number>>> {
+  async function stored(poolAddress: string): Promise<{ pool: PoolRow; row: PoolStateRow }> {
     const filter = { chainId: 8453, poolAddress };
     const [[pool], [row]] = await Promise.all([
       ingest.store.find(pools, { filter }),
       ingest.store.find(poolStates, { filter }),
     ]);
     if (!pool || !row) throw new Error(`${poolAddress} is not indexed`);
+    return { pool, row };
+  }
+  async function auditValues(poolAddress: string): Promise<Readonly<Record<string, bigint | number>>> {
+    const { pool, row } = await stored(poolAddress);
     const protocol = protocolOf(pool.protocol);
     return protocol.auditValues(protocol.read(row.state));
   }
@@ -75,8 +81,10 @@ describeWithChain("evm-dex ingest: every family of the local chain", () => {
     for (const { address, stable, spec } of chain.aerodrome.pools) {
       const [reserve0, reserve1] = await chain.aerodrome.reserves(address);
       const fee = await chain.aerodrome.fee({ address, stable });
-      const state = await auditValues(address);
-      expect(state, `${spec.base}/${spec.quote}`).to.include({ reserve0, reserve1, fee });
+      const { pool, row } = await stored(address);
+      const label = `${spec.base}/${spec.quote}`;
+      expect(await auditValues(address), label).to.include({ reserve0, reserve1 });
+      expect(await readV2Fee(ingest.store, { pool, state: readV2State(row.state) }), label).to.equal(fee);
     }
   });
 });

@@ -18,6 +18,7 @@ import { v3 } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
 import { poolEvents, poolStates } from "../store/collections.ts";
 import { depsOf, refusalOf, rowsOf } from "./kit/answers.ts";
+import { decidedPrices } from "./kit/decided-prices.ts";
 import { expectPool } from "./kit/expect-pool.ts";
 import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 import {
@@ -72,7 +73,7 @@ describeWithChain("evm-dex over Slipstream, PancakeSwap v3 and a second factory 
     row: Record<string, Cell> | undefined,
     { pool, reader }: { pool: DeployedPool; reader: PoolReader },
   ): Promise<void> {
-    const priceAt = pricesWithAero(chain);
+    const priceAt = decidedPrices(ingest.store, pricesWithAero(chain));
     const swaps = await swapsOf(chain, { pool, priceAt, reader });
     expect(swaps.length, "a pool without swaps proves nothing").to.be.greaterThan(2);
     const tvlUsd = await tvlOf(chain, { pool, priceAt, head });

@@ -1,9 +1,13 @@
+import type { ValuePrices } from "../../shared/pricing/value-prices.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { PoolCoverage } from "../metrics/pool-windows.ts";
 import { type Rewards, rewardApr } from "../metrics/v2-apr.ts";
 import { type V2Bucket, v2AmountsText } from "../metrics/v2-bucket.ts";
 import { pairUsd } from "../metrics/v2-usd.ts";
+import type { TokenPrice } from "../price/link.ts";
+import { pairValues } from "../price/pair-values.ts";
+import { curvePrice } from "../protocols/aerodrome-v2/price.ts";
 import { holdingsOf, readV2State, type V2Holdings, type V2State } from "../protocols/aerodrome-v2/state.ts";
 import { aerodromeV2 } from "../protocols/aerodrome-v2.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
@@ -36,7 +40,7 @@ export function rewardTokens(chains: readonly ChainDeployments[]): RewardTokens 
 
 /** Prices and decimals at the head. */
 export interface TokenFacts {
-  priceUsd(token: string): number | null;
+  price(token: string): TokenPrice | undefined;
   decimals(token: string): number | undefined;
 }
 
@@ -47,11 +51,16 @@ interface V2Worth {
   readonly reserve1: number;
   readonly price0Usd: number | null;
   readonly price1Usd: number | null;
+  /** What this pool's tokens are valued with (shared/pricing/value-prices.ts). */
+  readonly values: ValuePrices;
   readonly tvlUsd: number | null;
   readonly rewardApr: number | null;
 }
 
-type PricedPool = Pick<PoolRow, "token0Address" | "token1Address" | "token0Decimals" | "token1Decimals">;
+type PricedPool = Pick<
+  PoolRow,
+  "poolAddress" | "stable" | "token0Address" | "token1Address" | "token0Decimals" | "token1Decimals"
+>;
 
 /** Value and rewards from a pool's holdings and the prices; `now` is the head's time. */
 export function valueV2Pool(
@@ -61,14 +70,20 @@ export function valueV2Pool(
   const { holdings, tokens } = at;
   const reserve0 = holdings.reserve0 / 10 ** pool.token0Decimals;
   const reserve1 = holdings.reserve1 / 10 ** pool.token1Decimals;
-  const price0Usd = tokens.priceUsd(pool.token0Address);
-  const price1Usd = tokens.priceUsd(pool.token1Address);
-  const tvlUsd = pairUsd({ amount0: reserve0, amount1: reserve1, price0Usd, price1Usd });
+  const prices = { token0: tokens.price(pool.token0Address), token1: tokens.price(pool.token1Address) };
+  const amounts = { amount0: reserve0, amount1: reserve1 };
+  const values = pairValues(pool.poolAddress, {
+    ...amounts,
+    ...prices,
+    price: curvePrice(amounts, pool.stable),
+  });
+  const tvlUsd = pairUsd({ ...amounts, price0Usd: values.usd0, price1Usd: values.usd1 });
   return {
     reserve0,
     reserve1,
-    price0Usd,
-    price1Usd,
+    price0Usd: prices.token0?.usd ?? null,
+    price1Usd: prices.token1?.usd ?? null,
+    values,
     tvlUsd,
     rewardApr: holdings.hasGauge ? rewardApr(rewardsOf(at, tvlUsd), at.now) : rewardApr(undefined, at.now),
   };
@@ -88,7 +103,8 @@ function rewardsOf(
     // Without decimals there is no price either: any rate above 0 means that rewards run.
     rate: holdings.rewardRate / 10 ** (decimals ?? 0),
     periodFinish: holdings.periodFinish,
-    priceUsd: rewardToken === undefined || decimals === undefined ? null : tokens.priceUsd(rewardToken),
+    priceUsd:
+      rewardToken === undefined || decimals === undefined ? null : (tokens.price(rewardToken)?.usd ?? null),
     stakedUsd: tvlUsd === null ? null : tvlUsd * share,
   };
 }
@@ -139,7 +155,7 @@ export async function readTokenFacts(
   ]);
   const decimals = new Map(rows.map((row) => [row.address, row.decimals]));
   return {
-    priceUsd: (token) => prices.get(token)?.usd ?? null,
+    price: (token) => prices.get(token),
     decimals: (token) => decimals.get(token),
   };
 }
@@ -154,7 +170,7 @@ export function toV2Bucket(row: V2RollupRow): V2Bucket & { start: number } {
 
 /** Identity and TVL: the first columns of v2 pool tables. */
 export function v2Identity(
-  pool: PricedPool & Pick<PoolRow, "poolAddress" | "token0Symbol" | "token1Symbol">,
+  pool: PricedPool & Pick<PoolRow, "token0Symbol" | "token1Symbol">,
   tvlUsd: number | null,
 ) {
   return {

@@ -7,6 +7,7 @@ import { completedDays, partsOf, v2SumOf } from "../metrics/v2-window.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 import { findV2Rollups } from "../store/v2-queries.ts";
 import { coverageOf, readV2Facts, toV2Bucket } from "./v2-facts.ts";
+import { readV2Fee } from "./v2-fee.ts";
 import type { PoolView } from "./view.ts";
 
 const DAYS = 7;
@@ -34,7 +35,7 @@ async function readRow(store: Store, query: { pool: PoolRow; checkpoint: Checkpo
   const week = cellsOf(pool, v2SumOf(buckets, { window, coverage }));
   return {
     poolId: pool.poolAddress,
-    feeTier: state.fee * FEE_UNIT,
+    feeTier: (await readV2Fee(store, { pool, state })) * FEE_UNIT,
     timeframeAt: "7d",
     feeApr: swapFeeApr(week.feesUsd, { days: DAYS, tvlUsd }),
     volumeTvlRatio:

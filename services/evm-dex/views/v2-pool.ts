@@ -7,6 +7,7 @@ import { completedDays, hoursUpTo, v2NumbersOf } from "../metrics/v2-window.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 import { findV2Numbers } from "../store/v2-queries.ts";
 import { coverageOf, type RewardTokens, readV2Facts, v2Identity } from "./v2-facts.ts";
+import { readV2Fee } from "./v2-fee.ts";
 import type { PoolView } from "./view.ts";
 
 /** Most days of an APR. */
@@ -48,7 +49,7 @@ async function readRow(
   return {
     ...v2Identity(pool, facts.tvlUsd),
     stable: pool.stable,
-    fee: facts.state.fee / 10_000,
+    fee: (await readV2Fee(store, { pool, state: facts.state })) / 10_000,
     reserve0: facts.reserve0,
     reserve1: facts.reserve1,
     token0PriceUsd: facts.price0Usd,

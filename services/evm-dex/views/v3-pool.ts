@@ -1,27 +1,18 @@
 import { formatDateTime } from "../../shared/contract/cells.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { toWholeTokens } from "../metrics/pool-price.ts";
-import {
-  closeRangesAt,
-  metricsOf,
-  type PoolBuckets,
-  type RangeMetrics,
-  sumRangesAt,
-} from "../metrics/pool-windows.ts";
+import { metricsOf, type RangeMetrics } from "../metrics/pool-windows.ts";
+import { pairUsd } from "../metrics/v2-usd.ts";
 import { TIME_RANGES } from "../metrics/window.ts";
+import { pairValues } from "../price/pair-values.ts";
 import { protocolOf } from "../protocols/index.ts";
+import type { Protocol } from "../protocols/protocol.ts";
 import { priceOf } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
 import type { PoolRow } from "../store/collections.ts";
 import { readPrices } from "../store/price-links.ts";
-import {
-  findCloses,
-  getPoolFee,
-  getPoolState,
-  lastCloseBefore,
-  type PoolState,
-  sumRollups,
-} from "../store/queries.ts";
+import { getPoolFee, getPoolState, type PoolState } from "../store/queries.ts";
+import { readBuckets } from "./v3-buckets.ts";
 import { createNoDataError, type PoolView } from "./view.ts";
 
 /** All columns of the v3 pool endpoints of any family for one pool. */
@@ -53,45 +44,32 @@ async function readFee(store: Store, pool: PoolRow): Promise<number> {
   return row?.fee ?? pool.fee;
 }
 
-/** balanceOf(pool) of both tokens × their prices; null while one has no price. */
+/** balanceOf(pool) of both tokens × their prices, within the bounds of pairValues; null while one has no price. */
 async function readTvlUsd(
   store: Store,
   { pool, state, block }: { pool: PoolRow; state: PoolState; block: number },
 ): Promise<number | null> {
   const tokens = [pool.token0Address, pool.token1Address];
   const prices = await readPrices(store, { chainId: pool.chainId, tokens, block });
-  const [price0, price1] = tokens.map((token) => prices.get(token)?.usd);
-  if (price0 === undefined || price1 === undefined) return null;
+  const [token0, token1] = tokens.map((token) => prices.get(token));
+  if (token0 === undefined || token1 === undefined) return null;
   const protocol = protocolOf(pool.protocol);
   const reserves = protocol.reserves(protocol.read(state.state));
   const isRead = state.balanceBlock >= 0;
   const amount0 = toWholeTokens(isRead ? state.balance0 : reserves.amount0, pool.token0Decimals);
   const amount1 = toWholeTokens(isRead ? state.balance1 : reserves.amount1, pool.token1Decimals);
-  const tvlUsd = amount0 * price0 + amount1 * price1;
-  return Number.isFinite(tvlUsd) ? tvlUsd : null;
+  const price = activePrice(protocol, { state: protocol.read(state.state), pool });
+  const { usd0, usd1 } = pairValues(pool.poolAddress, { amount0, amount1, token0, token1, price });
+  return pairUsd({ amount0, amount1, price0Usd: usd0, price1Usd: usd1 });
 }
 
-async function readBuckets(
-  store: Store,
-  { pool, headTime }: { pool: PoolRow; headTime: number },
-): Promise<PoolBuckets> {
-  const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
-  const [sums, closes] = await Promise.all([
-    Promise.all(
-      sumRangesAt(headTime).map(async (range) => ({
-        ...range,
-        totals: await sumRollups(store, { ...key, ...range }),
-      })),
-    ),
-    Promise.all(
-      closeRangesAt(headTime).map(async (range) => {
-        const at = { ...key, ...range };
-        const [before, found] = await Promise.all([lastCloseBefore(store, at), findCloses(store, at)]);
-        return [range.span, { before, closes: found }] as const;
-      }),
-    ),
-  ]);
-  return { sums, closes: new Map(closes) };
+/** The pool's price; undefined where no liquidity stands behind it. */
+function activePrice(
+  protocol: Protocol,
+  { state, pool }: { state: unknown; pool: PoolRow },
+): number | undefined {
+  const { amount0, amount1 } = protocol.depth(state, pool);
+  return amount0 > 0 && amount1 > 0 ? protocol.price(state, pool) : undefined;
 }
 
 function rowOf(options: {

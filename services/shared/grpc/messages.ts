@@ -31,11 +31,12 @@ export function toPricesMessage(answer: PricesResponse): PricesResponseMessage {
   return {
     block: answer.block,
     blockTime: answer.blockTime,
-    prices: answer.prices.map(({ token, usd, hops, depthUsd }) => ({
+    prices: answer.prices.map(({ token, usd, hops, depthUsd, origin }) => ({
       token,
       hops,
       ...(usd !== null && { usd }),
       ...(depthUsd !== null && { depthUsd }),
+      ...(origin !== undefined && { origin }),
     })),
   };
 }
@@ -44,11 +45,12 @@ export function fromPricesMessage(message: PricesResponseMessage): PricesRespons
   return {
     block: message.block,
     blockTime: message.blockTime,
-    prices: message.prices.map(({ token, usd, hops, depthUsd }) => ({
+    prices: message.prices.map(({ token, usd, hops, depthUsd, origin }) => ({
       token,
       usd: usd ?? null,
       hops,
       depthUsd: depthUsd ?? null,
+      ...(origin && { origin }),
     })),
   };
 }

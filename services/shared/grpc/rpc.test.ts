@@ -88,6 +88,13 @@ describe("rpc", () => {
 
   it("carries prices with and without a value, in the requested order", async () => {
     const requests: PricesRequest[] = [];
+    const origin = {
+      pool: token(7),
+      parent: token(1),
+      restUsd: 0.5,
+      changedAt: 1_785_932_000,
+      departed: true,
+    };
     const prices: PriceSource = {
       async getPrices(request) {
         requests.push(request);
@@ -97,7 +104,7 @@ describe("rpc", () => {
           blockTime: 1_785_932_479,
           prices: [
             { token: anchor, usd: 1, hops: 0, depthUsd: null },
-            { token: priced, usd: 0.000_000_001_234_567_89, hops: 3, depthUsd: 12_345.67 },
+            { token: priced, usd: 0.000_000_001_234_567_89, hops: 3, depthUsd: 12_345.67, origin },
             { token: unpriced, usd: null, hops: 0, depthUsd: null },
           ],
         };
@@ -114,7 +121,7 @@ describe("rpc", () => {
       blockTime: 1_785_932_479,
       prices: [
         { token: tokens[0], usd: 1, hops: 0, depthUsd: null },
-        { token: tokens[1], usd: 0.000_000_001_234_567_89, hops: 3, depthUsd: 12_345.67 },
+        { token: tokens[1], usd: 0.000_000_001_234_567_89, hops: 3, depthUsd: 12_345.67, origin },
         { token: tokens[2], usd: null, hops: 0, depthUsd: null },
       ],
     });

@@ -18,8 +18,22 @@ export interface TokenPrice {
   readonly usd: number | null;
   /** Pools between the anchor and the token; 0 for an anchor and where there is no price. */
   readonly hops: number;
-  /** The least depth in USD along the path; null for anchors and where there is no price. */
+  /** USD behind the deepest pool that agrees; null for anchors and where there is no price. */
   readonly depthUsd: number | null;
+  /** What the price rests on; undefined for anchors and where there is no price. */
+  readonly origin?: PriceOrigin | undefined;
+}
+
+export interface PriceOrigin {
+  /** The pool whose price is used, and the token at its other side. */
+  readonly pool: string;
+  readonly parent: string;
+  /** USD behind all other pools that agree, added. */
+  readonly restUsd: number;
+  /** Unix seconds since which the price has been as it is. */
+  readonly changedAt: number;
+  /** Whether the token's deepest pool has left the others and is not followed for now. */
+  readonly departed: boolean;
 }
 
 export interface PricesResponse {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { loadPackageDefinition, type ServiceClientConstructor, type ServiceDefinition } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
+import type { PriceOrigin } from "./types.ts";
 
 /** Field names as protobuf's JSON form has them; absent optional fields are absent. */
 export interface PricesRequestMessage {
@@ -13,6 +14,7 @@ export interface TokenPriceMessage {
   usd?: number;
   hops: number;
   depthUsd?: number;
+  origin?: PriceOrigin;
 }
 export interface PricesResponseMessage {
   block: number;

@@ -1,6 +1,6 @@
 import { defineColumns } from "../../shared/contract/define.ts";
 
-const PRICE_RULE = "from the token's own trades against USD stablecoins, or against tokens priced that way";
+const PRICE_RULE = "as its trade paid it; of liquidity the median of the token's pools by depth and age";
 
 /** Trade columns of the two specified transaction lists: the specification fixes their type strings, so that a null stands under a type without Nullable. */
 export const specifiedValueColumns = defineColumns([
@@ -9,7 +9,8 @@ export const specifiedValueColumns = defineColumns([
     type: "Float64",
     nullable: true,
     unit: "USD",
-    description: "USD value of the transaction at its slot; null while no price is known.",
+    description:
+      "USD value of the transaction at its slot, no more than what supports both tokens' prices; null while no price is known.",
   },
   {
     name: "priceUSD",
@@ -62,7 +63,7 @@ export const poolTransactionColumns = defineColumns([
     type: "Nullable(Float64)",
     unit: "USD",
     description:
-      "Trade: USD value of the priced sides' mean; liquidity: their sum, null unless both are priced.",
+      "Trade: USD value of the token with the deeper pools, no more than what supports both tokens' prices; liquidity: the sides' sum, null unless both are priced.",
   },
   { name: "dex", type: "String", description: "Exchange of the pool: raydium, orca, meteora or pumpfun." },
   { name: "blockTime", type: "UInt32", unit: "Unix seconds", description: "Time of the slot's block." },

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { DecodedTransaction, LiquidityChange, Trade } from "../decode/model.ts";
-import { ANCHORS, PriceTracker } from "../price/price-tracker.ts";
+import { ANCHORS } from "../price/limits.ts";
+import { PriceTracker } from "../price/price-tracker.ts";
 import { buildBlockRows } from "./block-rows.ts";
 
 const USDC = ANCHORS[0] as string;

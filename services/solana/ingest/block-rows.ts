@@ -1,7 +1,8 @@
 import type { DecodedTransaction, LiquidityChange, SupplyChange, Trade } from "../decode/model.ts";
 import { toWhole } from "../metrics/amount.ts";
 import type { CandleTrade } from "../metrics/candle.ts";
-import { MIN_RAW_AMOUNT, type PriceTracker } from "../price/price-tracker.ts";
+import { computeValueUsd, MIN_RAW_AMOUNT } from "../price/limits.ts";
+import type { LiquidityMove, PriceTracker } from "../price/price-tracker.ts";
 import {
   EXCHANGES,
   POOL_TX_TYPES,
@@ -9,7 +10,7 @@ import {
   type SupplyRow,
   type TokenTransactionRow,
 } from "../store/collections.ts";
-import { computeValueUsd, toTokenRows } from "../store/token-sides.ts";
+import { toTokenRows } from "../store/token-sides.ts";
 
 /** A trade that counts in a token's candles. */
 export interface TokenCandleTrade extends CandleTrade {
@@ -32,7 +33,8 @@ interface BlockPosition {
 
 /**
  * The rows of a block's transactions, in order, at the current prices, which its trades change. PriceTracker.applyTrade
- * values a trade; a token added to or removed from a pool has the value of its amount at its current price.
+ * values a trade; a token added to or removed from a pool has the value of its amount at its current price, as far as
+ * that is supported.
  */
 export function buildBlockRows(
   transactions: readonly DecodedTransaction[],
@@ -97,8 +99,12 @@ function addLiquidity(rows: BlockRows, change: LiquidityChange, context: Transac
   const { pool, tokenA: tokenIn, tokenB: tokenOut } = change;
   const amountIn = toWhole(change.amountA, change.decimalsA);
   const amountOut = toWhole(change.amountB, change.decimalsB);
-  const priceInUsd = context.book.usd(tokenIn, context.time);
-  const priceOutUsd = context.book.usd(tokenOut, context.time);
+  const { slot, time } = context;
+  const isAdded = change.kind === "add_liquidity";
+  const tokensMoved = { tokenA: tokenIn, amountA: amountIn, tokenB: tokenOut, amountB: amountOut };
+  const move: LiquidityMove = { pool, ...tokensMoved, isAdded, slot, time };
+  const { usdA: priceInUsd, usdB: priceOutUsd } = context.book.liquidityPrices(move);
+  context.book.applyLiquidity(move);
   // An amount of 0 has the value 0, even without a price.
   const valueIn = amountIn === 0 ? 0 : computeValueUsd(amountIn, priceInUsd);
   const valueOut = amountOut === 0 ? 0 : computeValueUsd(amountOut, priceOutUsd);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { it } from "mocha";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeLong } from "../../shared/testkit/describe.ts";
-import { ANCHORS } from "../price/price-tracker.ts";
+import { ANCHORS } from "../price/limits.ts";
 import { type CheckpointRow, candles, journal } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
 import { contents, openTestStore } from "../test/store.ts";

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { beforeEach, describe, it } from "mocha";
-import { ANCHORS, type PricedTrade, PriceTracker, type TradeValue } from "./price-tracker.ts";
+import type { PriceRow } from "../store/collections.ts";
+import { toPriceEntry, toPriceRow } from "../store/price-row.ts";
+import { ANCHORS } from "./limits.ts";
+import { type PricedTrade, PriceTracker, type TradeValue } from "./price-tracker.ts";
 
 const [USDC, USDT] = ANCHORS as [string, string];
 const SOL = "SOL";
@@ -92,19 +95,74 @@ describe("PriceTracker", () => {
     expect(book.usd("MEME", time + 400)).to.equal(45);
   });
 
-  it("switches to a deeper pool, and from one that stopped trading to the next", () => {
-    trade(book, "curve", { in: [SOL, 1], out: ["MEME", 1_000], holds: [90, 1e8] });
-    expect(book.entry("MEME")?.pool).to.equal("curve");
-    time += 30;
-    trade(book, "amm", { in: [SOL, 1], out: ["MEME", 900], holds: [85, 1e8] });
-    expect(book.entry("MEME")?.pool).to.equal("curve");
-    time += 90;
-    trade(book, "amm", { in: [SOL, 1], out: ["MEME", 900], holds: [85, 1e8] });
-    expect(book.entry("MEME")?.pool).to.equal("amm");
-    trade(book, "clmm", { in: [SOL, 1], out: ["MEME", 800], holds: [86, 1e8] });
-    expect(book.entry("MEME")?.pool).to.equal("clmm");
-    expect(book.drainChanged()).to.include.members([SOL, "MEME"]);
+  /** A minute's trade of MEME at so many SOL in each pool that holds 90 SOL. */
+  function minutes(count: number, ratios: Record<string, number>): void {
+    for (let i = 0; i < count; i++) {
+      time += 60;
+      for (const [pool, ratio] of Object.entries(ratios))
+        trade(book, pool, { in: [SOL, ratio * 1_000], out: ["MEME", 1_000], holds: [90, 90 / ratio] });
+    }
+  }
+
+  it("leaves a curve for the pool after it: at once where it is sold out, else once it has rested", () => {
+    minutes(10, { curve: 0.001 });
+    trade(book, "curve", { in: [SOL, 1], out: ["MEME", 1_000], holds: [90, 0] });
+    expect(book.usd("MEME", time)).to.equal(null);
+    minutes(1, { amm: 0.002 });
+    expect(book.usd("MEME", time)).to.equal(0.3);
+    minutes(10, { other: 0.004 });
+    expect(book.usd("MEME", time)).to.equal(0.3);
+    minutes(30, { other: 0.004 });
+    expect(book.usd("MEME", time)).to.equal(0.6);
+    expect(book.entry("MEME")?.source.pool).to.equal("other");
+    expect(book.drainChanged()).to.have.members([SOL, "MEME"]);
     expect(book.drainChanged()).to.deep.equal([]);
+  });
+
+  it("does not leave a pool of a day that rests for hours for a fresh one that trades", () => {
+    minutes(1_440, { old: 0.001 });
+    minutes(180, { fresh: 0.003 });
+    expect(book.usd("MEME", time)).to.equal(0.15);
+  });
+
+  it("is as deep as the thinnest side of its path, and prices nothing below the least depth", () => {
+    trade(book, "far", { in: [SOL, 1], out: ["MEME", 1_000], holds: [1_000, 60_000] });
+    expect(book.usd("MEME", time)).to.equal(null);
+    trade(book, "far", { in: [SOL, 1], out: ["MEME", 1_000], holds: [1_000, 80_000] });
+    expect(book.price("MEME", time)?.widthUsd).to.equal(12_000);
+    trade(book, "next", { in: ["MEME", 1], out: ["RARE", 1], holds: [1e9, 1e9] });
+    expect(book.price("RARE", time)?.widthUsd).to.equal(12_000);
+  });
+
+  it("keeps a pool's history when its direction turns", () => {
+    trade(book, "rare-usdc", { in: [USDC, 1], out: ["RARE", 1], holds: [20_000, 20_000] });
+    trade(book, "meme-rare", { in: ["RARE", 1], out: ["MEME", 10], holds: [10_000, 100_000] });
+    expect(book.quote("MEME", "meme-rare")).to.deep.include({ parent: "RARE", since: 1_000 });
+    time += 100;
+    trade(book, "meme-usdc", { in: [USDC, 1], out: ["MEME", 10], holds: [90_000, 900_000] });
+    trade(book, "meme-rare", { in: ["RARE", 1], out: ["MEME", 10], holds: [10_000, 100_000] });
+    expect(book.quote("MEME", "meme-rare")).to.equal(undefined);
+    expect(book.quote("RARE", "meme-rare")).to.deep.include({ parent: "MEME", since: 1_000, ratio: 10 });
+    expect(book.usd("RARE", time)).to.equal(1);
+  });
+
+  it("keeps of many pools those with the most weight, and room for new ones", () => {
+    const old = Array.from({ length: 14 }, (_, i) => [`old ${i}`, 0.001] as const);
+    minutes(60, Object.fromEntries(old));
+    minutes(1, Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`new ${i}`, 0.003])));
+    const kept = (book.entry("MEME")?.quotes ?? []).map(({ pool }) => pool);
+    expect(kept).to.have.length(16);
+    expect(kept.filter((pool) => pool.startsWith("old"))).to.have.length.at.least(12);
+    expect(book.usd("MEME", time)).to.equal(0.15);
+  });
+
+  it("forgets what a pool holds no more", () => {
+    minutes(10, { meme: 0.001 });
+    const move = { pool: "meme", tokenA: "MEME", tokenB: SOL, amountA: 89_000, amountB: 89 };
+    book.applyLiquidity({ ...move, isAdded: false, slot: 1, time });
+    expect(book.usd("MEME", time)).to.equal(null);
+    book.applyLiquidity({ ...move, isAdded: true, slot: 2, time });
+    expect(book.usd("MEME", time)).to.equal(0.15);
   });
 
   it("sets no price by dust or by a pool whose holdings are not known", () => {
@@ -147,20 +205,17 @@ describe("PriceTracker", () => {
         trades.forEach(({ wait, ...each }, i) => {
           now += wait;
           if (i === breakAt) {
-            const stored = mints.flatMap((mint) => broken.entry(mint) ?? []);
+            const stored = mints.flatMap((mint) => broken.entry(mint) ?? []).map(toPriceRow);
             broken = new PriceTracker({ minDepthUsd: 1 });
-            broken.load(JSON.parse(JSON.stringify(stored)));
+            broken.load((JSON.parse(JSON.stringify(stored)) as PriceRow[]).map(toPriceEntry));
           }
           const value = whole.applyTrade({ ...each, slot: i, time: now });
           expect(broken.applyTrade({ ...each, slot: i, time: now })).to.deep.equal(value);
           if (value.valueUsd !== null) expect(value.valueUsd).to.be.at.least(0);
         });
         for (const mint of mints) {
-          const seen = new Set<string>();
-          for (let at: string | undefined = mint; at !== undefined; at = whole.entry(at)?.parent) {
-            expect(seen.has(at)).to.equal(false);
-            seen.add(at);
-          }
+          for (const { parent } of whole.entry(mint)?.quotes ?? [])
+            expect(whole.restsOn(parent, mint), `${parent} on ${mint}`).to.equal(false);
         }
       }),
     );

@@ -1,25 +1,13 @@
-import { type PricePoint, trimPoints, trustedPrice } from "../../shared/pricing/median.ts";
+import { VALUE_BOUND, type ValuedSide, valuePrices } from "../../shared/pricing/value-prices.ts";
+import { computePriceUsd, computeValueUsd } from "./limits.ts";
+import { type QuotedTrade, withLiquidity, withTrade } from "./pool-quote.ts";
+import { PriceBook } from "./price-book.ts";
+import type { PoolVote, TokenPrice } from "./token-votes.ts";
 
-/** USD stablecoins: 1 USD each. USDC and USDT. */
-export const ANCHORS: readonly string[] = [
-  "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
-  "Es9vMFrzaCERmJfrF4H2FYD4KCoNky11McCe8BenwNYB",
-];
-
-/** Below this much on the priced side, in USD, a pool prices nothing. */
-export const MIN_DEPTH_USD = 10_000;
-/** Pools between an anchor and a token at most. */
-export const MAX_HOPS = 4;
-/** With less of either side the ratio of raw units is rounding: such a trade sets no price. */
-export const MIN_RAW_AMOUNT = 1_000n;
-/** A pool of less than this share of the deepest one's depth shows no prices in candles. */
-const CANDLE_DEPTH_SHARE = 0.1;
-/**
- * A pool that stopped trading (a completed bonding curve, liquidity that left) must not keep a token's price for ever:
- * after a minute without a trade its depth halves every five minutes.
- */
-const IDLE_SECONDS = 60;
-const HALF_LIFE_SECONDS = 300;
+/** A pool of less than this share of the widest one's depth, or of all weight, shows no prices in candles by itself. */
+const CANDLE_SHARE = 0.1;
+/** A token rests on the other one of a pool from then on where that one is wider by this factor. */
+const TURN_FACTOR = 2;
 
 /** One trade: amounts and reserves in whole tokens. */
 export interface PricedTrade {
@@ -40,202 +28,188 @@ export interface PricedTrade {
 
 /** The value of a trade. */
 export interface TradeValue {
-  /** USD: amount × price of the side nearer to an anchor (of both, their mean); null while neither has a price. */
+  /**
+   * USD: amount × price of the token with the wider pools (of two anchors their mean), no more than what supports both
+   * (valuePrices); null while neither has a price.
+   */
   readonly valueUsd: number | null;
   /** USD for one token as this trade paid it: valueUsd / amount. */
   readonly priceInUsd: number | null;
   readonly priceOutUsd: number | null;
-  /** Whether the price counts in the token's candles: no dust, and no pool far thinner than the token's deepest. */
+  /** Whether the price counts in the token's candles: no dust, no pool that says little of the token. */
   readonly isReliableIn: boolean;
   readonly isReliableOut: boolean;
 }
 
-/** The source of a token's price: its price is `ratio` times its parent's. */
-export interface PriceEntry {
-  readonly mint: string;
-  readonly parent: string;
-  /** Of the last trade in the pool: parent tokens for one token. */
-  readonly ratio: number;
+/** Amounts of a pool's two tokens, whole, that came or went at once; `""` for a token that is not named. */
+export interface LiquidityMove {
   readonly pool: string;
-  readonly depthUsd: number;
+  readonly tokenA: string;
+  readonly amountA: number;
+  readonly tokenB: string;
+  readonly amountB: number;
+  readonly isAdded: boolean;
   readonly slot: number;
-  /** One a second at most. The tracker changes it later: copy an entry to keep it. */
-  readonly recent: PricePoint[];
-}
-
-interface CachedRatio {
-  readonly entry: PriceEntry;
   readonly time: number;
-  readonly ratio: number;
-}
-
-interface TokenPrice {
-  readonly usd: number;
-  readonly hops: number;
 }
 
 /**
- * USD prices of tokens, trade by trade in the order of the chain. The deepest pool against a token nearer to an anchor
- * prices a token; depth is what the pool holds of that nearer token, in USD. The ratio of the last trade counts if it
- * agrees within 10 % with the time-weighted median of the last 5 minutes, else the median (trustedPrice). A token whose
- * deepest pool is thinner than MIN_DEPTH_USD has an entry, but no price: the value of its trades is the priced token paid.
+ * USD prices of tokens, trade by trade in the order of the chain (docs/prices-solana.md). A token's price is the median
+ * of its pools' prices, by the depth that each has held and by its age. A pool's price is that of its last trade where it
+ * agrees within 10 % with the time-weighted median of the last five minutes, else the median. A token without a pool of
+ * MIN_DEPTH_USD has no price: the value of its trades is the priced token paid.
  */
-export class PriceTracker {
-  readonly #entries = new Map<string, PriceEntry>();
-  readonly #changed = new Set<string>();
-  readonly #trusted = new Map<string, CachedRatio>();
-  readonly #anchors: ReadonlySet<string>;
-  readonly #minDepthUsd: number;
-
-  constructor(options: { anchors?: readonly string[]; minDepthUsd?: number } = {}) {
-    this.#anchors = new Set(options.anchors ?? ANCHORS);
-    this.#minDepthUsd = options.minDepthUsd ?? MIN_DEPTH_USD;
-  }
-
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  clear(): void {
-    this.#entries.clear();
-    this.#trusted.clear();
-    this.#changed.clear();
-  }
-
-  /** Adds stored entries; they do not count as changed. */
-  load(entries: Iterable<PriceEntry>): void {
-    for (const entry of entries) this.#entries.set(entry.mint, entry);
-  }
-
-  entry(mint: string): PriceEntry | undefined {
-    return this.#entries.get(mint);
-  }
-
-  /** Mints whose entry changed since the last call. */
-  drainChanged(): string[] {
-    const changed = [...this.#changed];
-    this.#changed.clear();
-    return changed;
-  }
-
+export class PriceTracker extends PriceBook {
   /** USD for one whole token as of `time`; null where no pool of sufficient depth leads to an anchor. */
   usd(mint: string, time: number): number | null {
-    return this.#priced(mint, time)?.usd ?? null;
+    return this.price(mint, time)?.usd ?? null;
   }
 
   /** Values a trade at the prices before it, then updates them. */
   applyTrade(trade: PricedTrade): TradeValue {
-    const { time } = trade;
-    const pricedIn = this.#priced(trade.tokenIn, time);
-    const pricedOut = this.#priced(trade.tokenOut, time);
-    const valueUsd = computeValue(trade, pricedIn, pricedOut);
-    const [baseIsIn, quote] = chooseQuote(pricedIn, pricedOut);
-    const isReliable = quote !== undefined && this.#updateEntry(trade, { baseIsIn, quote });
+    const { time, tokenIn, tokenOut } = trade;
+    const priceIn = this.price(tokenIn, time);
+    const priceOut = this.price(tokenOut, time);
+    const { valueUsd, isBounded } = computeValue(trade, { priceIn, priceOut });
+    const [isBaseIn, quote] = this.#chooseQuote(trade, { priceIn, priceOut });
+    const isFirm = quote !== undefined && this.#update(trade, { isBaseIn, quote });
+    const isReliable = isFirm && !isBounded;
     // The quote token's price is its own, however thin this pool is, unless it was averaged with the other's.
-    const isMean = pricedIn !== undefined && pricedIn.hops === pricedOut?.hops;
-    const isQuoteReliable = quote !== undefined && !trade.isDust && (isReliable || !isMean);
+    const isMean = this.isAnchor(tokenIn) && this.isAnchor(tokenOut);
+    const isQuoteReliable = quote !== undefined && !trade.isDust && !isBounded && (isReliable || !isMean);
     return {
       valueUsd,
-      priceInUsd: computePrice(valueUsd, trade.amountIn),
-      priceOutUsd: computePrice(valueUsd, trade.amountOut),
-      isReliableIn: baseIsIn ? isReliable : isQuoteReliable,
-      isReliableOut: baseIsIn ? isQuoteReliable : isReliable,
+      priceInUsd: computePriceUsd(valueUsd, trade.amountIn),
+      priceOutUsd: computePriceUsd(valueUsd, trade.amountOut),
+      isReliableIn: isBaseIn ? isReliable : isQuoteReliable,
+      isReliableOut: isBaseIn ? isQuoteReliable : isReliable,
     };
   }
 
-  #priced(mint: string, time: number): TokenPrice | undefined {
-    let usd = 1;
-    let at = mint;
-    for (let hops = 0; hops <= MAX_HOPS; hops++) {
-      if (this.#anchors.has(at)) return Number.isFinite(usd) ? { usd, hops } : undefined;
-      const entry = this.#entries.get(at);
-      if (entry === undefined || entry.depthUsd < this.#minDepthUsd) return undefined;
-      usd *= this.#trustedRatio(entry, time);
-      at = entry.parent;
+  /** USD for one token of either side of a liquidity change: null without a price, and no more than what supports it. */
+  liquidityPrices(move: LiquidityMove): { readonly usdA: number | null; readonly usdB: number | null } {
+    const { pool, tokenA, tokenB, time } = move;
+    const sideOf = (mint: string, amount: number) => {
+      const price = this.price(mint, time);
+      // Its own pool counts here: most tokens have no other.
+      return { amount, usd: price?.usd ?? null, supportUsd: price?.depthUsd ?? 0 };
+    };
+    const ratio = this.quote(tokenA, pool)?.ratio ?? invert(this.quote(tokenB, pool)?.ratio);
+    const { usd0, usd1 } = valuePrices(sideOf(tokenA, move.amountA), sideOf(tokenB, move.amountB), ratio);
+    return { usdA: usd0, usdB: usd1 };
+  }
+
+  /** What a pool holds after liquidity came or went: a drained pool must not vote until it trades again. */
+  applyLiquidity({ pool, tokenA, amountA, tokenB, amountB, isAdded, slot, time }: LiquidityMove): void {
+    const sign = isAdded ? 1 : -1;
+    for (const [mint, own, other] of [
+      [tokenA, amountA, amountB],
+      [tokenB, amountB, amountA],
+    ] as const) {
+      const quote = this.quote(mint, pool);
+      if (quote === undefined) continue;
+      const change = { amount: sign * own, parentAmount: sign * other, time };
+      this.put(mint, withLiquidity(quote, change), { slot, time });
     }
-    return undefined;
   }
 
-  /** Computed once for an entry and a time: most trades of a block need the same few. */
-  #trustedRatio(entry: PriceEntry, time: number): number {
-    const known = this.#trusted.get(entry.mint);
-    if (known?.entry === entry && known.time === time) return known.ratio;
-    const ratio = trustedPrice(entry.recent, time);
-    this.#trusted.set(entry.mint, { entry, time, ratio });
-    return ratio;
+  /**
+   * Which token's price rests on the other's: that of the narrower pools. Two tokens keep their direction while neither is
+   * far wider; between two that are equal what goes in is the money.
+   */
+  #chooseQuote(
+    { tokenIn, tokenOut }: PricedTrade,
+    { priceIn, priceOut }: Record<"priceIn" | "priceOut", TokenPrice | undefined>,
+  ): [isBaseIn: boolean, quote: TokenPrice | undefined] {
+    if (priceOut === undefined) return [false, priceIn];
+    if (priceIn === undefined) return [true, priceOut];
+    let isBaseIn = isWider(priceOut, priceIn);
+    if (this.restsOn(tokenIn, tokenOut)) isBaseIn = priceIn.widthUsd <= TURN_FACTOR * priceOut.widthUsd;
+    else if (this.restsOn(tokenOut, tokenIn)) isBaseIn = priceOut.widthUsd > TURN_FACTOR * priceIn.widthUsd;
+    return isBaseIn ? [true, priceOut] : [false, priceIn];
   }
 
-  /** Updates the entry of the side that the trade prices; returns whether the price counts in candles. */
-  #updateEntry(trade: PricedTrade, side: { baseIsIn: boolean; quote: TokenPrice }): boolean {
-    const { pool, slot, time } = trade;
-    const base = side.baseIsIn ? trade.tokenIn : trade.tokenOut;
-    const parent = side.baseIsIn ? trade.tokenOut : trade.tokenIn;
-    const reserve = side.baseIsIn ? trade.reserveOut : trade.reserveIn;
-    const ratio = side.baseIsIn ? trade.amountOut / trade.amountIn : trade.amountIn / trade.amountOut;
-    const depthUsd = reserve === null ? 0 : reserve * side.quote.usd;
-    const known = this.#entries.get(base);
-    if (trade.isDust || !(ratio > 0) || !Number.isFinite(ratio) || !Number.isFinite(depthUsd)) return false;
-    const isItsPool = known?.pool === pool && known.parent === parent;
-    const knownDepth = known === undefined ? 0 : decayDepth(known, time);
-    const isReliable = known === undefined || isItsPool || depthUsd >= knownDepth * CANDLE_DEPTH_SHARE;
-    const isDeeper = known === undefined || depthUsd > knownDepth;
-    if (this.#anchors.has(base) || !(isItsPool || isDeeper) || this.#dependsOn(parent, base))
-      return isReliable;
-    // Ratios against another token, or in another pool, are no history of this one.
-    const recent = isItsPool ? known.recent : [];
-    // The last trade of a second counts: the earlier prices lasted no time.
-    if (recent[recent.length - 1]?.time === time) recent.pop();
-    recent.push({ time, price: ratio });
-    trimPoints(recent, time);
-    this.#entries.set(base, { mint: base, parent, ratio, pool, depthUsd, slot, recent });
-    this.#changed.add(base);
+  /** Updates the quote of the side that the trade prices; returns whether the price counts in candles. */
+  #update(trade: PricedTrade, side: { isBaseIn: boolean; quote: TokenPrice }): boolean {
+    const { pool, slot, time, isDust } = trade;
+    const { isBaseIn } = side;
+    const base = isBaseIn ? trade.tokenIn : trade.tokenOut;
+    const parent = isBaseIn ? trade.tokenOut : trade.tokenIn;
+    const [depth, parentDepth] = isBaseIn
+      ? [trade.reserveIn, trade.reserveOut]
+      : [trade.reserveOut, trade.reserveIn];
+    const ratio = isBaseIn ? trade.amountOut / trade.amountIn : trade.amountIn / trade.amountOut;
+    if (isDust || !(ratio > 0 && Number.isFinite(ratio))) return false;
+    if (depth === null || parentDepth === null) return this.votes(base, time).length === 0;
+    const isReliable = this.#isReliable({ pool, parent, ratio, depth, parentDepth, time }, { base, ...side });
+    if (this.isAnchor(base)) return isReliable;
+    if (this.restsOn(parent, base)) {
+      if (this.restsOn(parent, base, { exceptDirectly: true })) return isReliable;
+      this.turn(parent, base, { slot, time });
+    }
+    this.put(base, withTrade(this.quote(base, pool), { pool, parent, ratio, depth, parentDepth, time }), {
+      slot,
+      time,
+    });
     return isReliable;
   }
 
-  /** Whether the price of `mint` depends on that of `other`. */
-  #dependsOn(mint: string, other: string): boolean {
-    let at: string | undefined = mint;
-    for (let hops = 0; at !== undefined && hops <= MAX_HOPS; hops++) {
-      if (at === other) return true;
-      at = this.#anchors.has(at) ? undefined : this.#entries.get(at)?.parent;
+  /**
+   * A pool far thinner than the widest shows no prices in candles; nor does one that contradicts the token's price and
+   * has little of the weight.
+   */
+  #isReliable(trade: QuotedTrade, { base, quote }: { base: string; quote: TokenPrice }): boolean {
+    const usd = trade.ratio * quote.usd;
+    const widthUsd = Math.min(trade.depth * usd, trade.parentDepth * quote.usd, quote.widthUsd);
+    const votes = this.votes(base, trade.time);
+    const used = this.usd(base, trade.time);
+    const own = votes.find((vote) => vote.quote.pool === trade.pool);
+    for (const vote of votes) {
+      if (vote !== own && widthUsd < vote.widthUsd * CANDLE_SHARE) return false;
     }
-    return false;
+    if (used === null || (usd <= used * VALUE_BOUND && usd >= used / VALUE_BOUND)) return true;
+    return (own?.weight ?? 0) >= CANDLE_SHARE * sumOfWeights(votes);
   }
 }
 
-function decayDepth(entry: PriceEntry, time: number): number {
-  const last = entry.recent[entry.recent.length - 1]?.time ?? time;
-  const idle = Math.max(0, time - last - IDLE_SECONDS);
-  return entry.depthUsd * 2 ** (-idle / HALF_LIFE_SECONDS);
+function sumOfWeights(votes: readonly PoolVote[]): number {
+  let sum = 0;
+  for (const { weight } of votes) sum += weight;
+  return sum;
 }
 
-/** The side nearer to an anchor is the quote; between two equally near ones, what went in. */
-function chooseQuote(
-  pricedIn: TokenPrice | undefined,
-  pricedOut: TokenPrice | undefined,
-): [baseIsIn: boolean, quote: TokenPrice | undefined] {
-  if (pricedOut === undefined) return [false, pricedIn];
-  if (pricedIn === undefined) return [true, pricedOut];
-  return pricedOut.hops < pricedIn.hops ? [true, pricedOut] : [false, pricedIn];
+function isWider(a: TokenPrice, b: TokenPrice): boolean {
+  return a.widthUsd === b.widthUsd ? a.hops < b.hops : a.widthUsd > b.widthUsd;
+}
+
+function invert(ratio: number | undefined): number | undefined {
+  return ratio === undefined ? undefined : 1 / ratio;
 }
 
 function computeValue(
-  trade: PricedTrade,
-  pricedIn: TokenPrice | undefined,
-  pricedOut: TokenPrice | undefined,
-): number | null {
-  const valueIn = pricedIn && trade.amountIn * pricedIn.usd;
-  const valueOut = pricedOut && trade.amountOut * pricedOut.usd;
-  let value = valueIn ?? valueOut;
-  if (pricedIn && pricedOut && valueIn !== undefined && valueOut !== undefined) {
-    if (pricedIn.hops === pricedOut.hops) value = (valueIn + valueOut) / 2;
-    else value = pricedIn.hops < pricedOut.hops ? valueIn : valueOut;
+  { pool, amountIn, amountOut }: PricedTrade,
+  { priceIn, priceOut }: Record<"priceIn" | "priceOut", TokenPrice | undefined>,
+): { readonly valueUsd: number | null; readonly isBounded: boolean } {
+  const sideIn = sideOutside(pool, { amount: amountIn, price: priceIn });
+  const sideOut = sideOutside(pool, { amount: amountOut, price: priceOut });
+  const { usd0, usd1 } = valuePrices(sideIn, sideOut, amountOut / amountIn);
+  const valueIn = computeValueUsd(amountIn, usd0);
+  const valueOut = computeValueUsd(amountOut, usd1);
+  if (priceIn !== undefined && priceIn === priceOut) {
+    const isKnown = valueIn !== null && valueOut !== null;
+    return { valueUsd: isKnown ? (valueIn + valueOut) / 2 : null, isBounded: false };
   }
-  return value !== undefined && Number.isFinite(value) ? value : null;
+  const isIn = priceOut === undefined || (priceIn !== undefined && isWider(priceIn, priceOut));
+  return isIn
+    ? { valueUsd: valueIn, isBounded: usd0 !== sideIn.usd }
+    : { valueUsd: valueOut, isBounded: usd1 !== sideOut.usd };
 }
 
-function computePrice(valueUsd: number | null, amount: number): number | null {
-  if (valueUsd === null || amount <= 0) return null;
-  const price = valueUsd / amount;
-  return Number.isFinite(price) ? price : null;
+/** What supports a token outside of a pool: where the pool is its deepest, all others; otherwise the deepest. */
+function sideOutside(
+  pool: string,
+  { amount, price }: { amount: number; price: TokenPrice | undefined },
+): ValuedSide {
+  if (price === undefined) return { amount, usd: null, supportUsd: 0 };
+  return { amount, usd: price.usd, supportUsd: price.pool === pool ? price.restUsd : price.depthUsd };
 }

@@ -217,20 +217,29 @@ export const segments = collection({
   shardKey: ["list"],
 });
 
-/** The source of a token's USD price (price/price-tracker.ts): its price is `ratio` times that of `parent`. */
+/** What is known of a token's USD price (price/price-book.ts): its pools, and the one that has the price. */
 export const prices = collection({
   name: "prices",
   fields: {
     mint: "text",
-    /** The token it is priced in, and how many of that one token is worth. */
+    /** The pool with the price as of the token's last trade; the widest one where no pool is wide enough. */
+    pool: "text",
+    /** The pool's other token, and how many of it one token is worth in the pool. */
     parent: "text",
     ratio: "float",
-    /** Deepest pool of the token that was seen, and its depth at its last trade. */
-    pool: "text",
+    /** USD behind the price: of the deepest pool that agrees, on the thinnest side of its path. */
     depthUsd: "float",
+    /** Unix seconds of the pool's first trade seen, and of its last one. */
+    since: "int",
+    time: "int",
+    /** USD as of the token's last trade; null while no pool is wide enough. */
+    usd: "float?",
+    /** Since when one pool has left the others and is not followed, and its price then. */
+    departedSince: "int?",
+    departedUsd: "float?",
     slot: "int",
-    /** Ratios of the last minutes, for the median: [[unixSeconds, ratio], …]. */
-    recent: "json",
+    /** All pools that vote, with their last minutes (store/price-row.ts). */
+    quotes: "json",
   },
   key: ["mint"],
   indexes: [],

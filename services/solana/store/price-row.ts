@@ -1,11 +1,51 @@
-import type { PriceEntry } from "../price/price-tracker.ts";
+import type { PoolQuote } from "../price/pool-quote.ts";
+import type { PriceEntry } from "../price/price-book.ts";
 import type { PriceRow } from "./collections.ts";
 
-export function toPriceRow(entry: PriceEntry): PriceRow {
-  return { ...entry, recent: entry.recent.map(({ time, price }) => [time, price]) };
+type Numbers = readonly number[];
+/** Address, parent, ratio, depth, parent's depth, since, time, prices, depths. */
+type StoredQuote = readonly [
+  ...[string, string, number, number, number, number, number],
+  readonly Numbers[],
+  readonly Numbers[],
+];
+
+export function toPriceRow({ mint, quotes, used, source, depthUsd, slot }: PriceEntry): PriceRow {
+  const { pool, parent, ratio, since, time } = source;
+  return {
+    ...{ mint, parent, ratio, pool, depthUsd, since, time, slot },
+    usd: used?.usd ?? null,
+    departedSince: used?.departure?.since ?? null,
+    departedUsd: used?.departure?.usd ?? null,
+    quotes: quotes.map(toStored),
+  };
 }
 
 export function toPriceEntry(row: PriceRow): PriceEntry {
-  const recent = row.recent as readonly (readonly [number, number])[];
-  return { ...row, recent: recent.map(([time, price]) => ({ time, price })) };
+  const { mint, usd, departedSince, departedUsd, depthUsd, slot } = row;
+  const quotes = (row.quotes as readonly StoredQuote[]).map(toQuote);
+  const departure =
+    departedSince === null || departedUsd === null ? undefined : { since: departedSince, usd: departedUsd };
+  const source = quotes.find(({ pool }) => pool === row.pool) as PoolQuote;
+  return { mint, quotes, used: usd === null ? undefined : { usd, departure }, source, depthUsd, slot };
+}
+
+function toStored(quote: PoolQuote): StoredQuote {
+  const { pool, parent, ratio, depth, parentDepth, since, time, recent, depths } = quote;
+  const prices = recent.map((point) => [point.time, point.price]);
+  const held = depths.map((point) => [point.time, point.depth0, point.depth1]);
+  return [pool, parent, ratio, depth, parentDepth, since, time, prices, held];
+}
+
+function toQuote(stored: StoredQuote): PoolQuote {
+  const [pool, parent, ratio, depth, parentDepth, since, time, prices, held] = stored;
+  return {
+    ...{ pool, parent, ratio, depth, parentDepth, since, time },
+    recent: prices.map(([at, price]) => ({ time: at as number, price: price as number })),
+    depths: held.map(([at, depth0, depth1]) => ({
+      time: at as number,
+      depth0: depth0 as number,
+      depth1: depth1 as number,
+    })),
+  };
 }

@@ -1,3 +1,4 @@
+import { computeValueUsd } from "../price/limits.ts";
 import type { PoolTransactionRow, TokenTransactionRow, TX_TYPES } from "./collections.ts";
 
 /** Types of a pool's row in the lists of its tokens. */
@@ -54,11 +55,4 @@ export function toTokenRows(row: PoolTransactionRow): TokenTransactionRow[] {
     valueUsd,
     priceUsd,
   }));
-}
-
-/** USD; null if the price is null. */
-export function computeValueUsd(amount: number, priceUsd: number | null): number | null {
-  if (priceUsd === null) return null;
-  const value = amount * priceUsd;
-  return Number.isFinite(value) ? value : null;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { BalanceChange, DecodedTransaction } from "../decode/model.ts";
-import { ANCHORS } from "../price/price-tracker.ts";
+import { ANCHORS } from "../price/limits.ts";
 
 const MINTS = [ANCHORS[0] as string, "SOL", "A", "B"];
 

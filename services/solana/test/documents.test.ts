@@ -62,8 +62,9 @@ describeWithChain("holders and security over random chains", () => {
             const priceUsd = reference.book.usd(mint, reference.headTime);
             const expected = reference.holders(mint).map(([owner, balance]) => {
               const whole = Number(`${balance}e-${mint === MEME ? 6 : 0}`);
+              const worth = priceUsd === null || whole * priceUsd > 1e15 ? null : whole * priceUsd;
               return [
-                ...[owner, Number(balance), whole, priceUsd === null ? null : whole * priceUsd],
+                ...[owner, Number(balance), whole, worth],
                 supply === null || supply === 0n ? null : Number(balance) / Number(supply),
               ];
             });
@@ -115,8 +116,10 @@ function securityOf(at: { world: World; index: TestIndex; reference: Reference; 
   const supply = supplyOf(index, { mint, token });
   const toWhole = (raw: bigint | number): number => Number(raw) / (mint === MEME ? 1e6 : 1);
   const balances = reference.holders(mint).map(([, balance]) => balance);
+  const whole = balances.reduce((sum, each) => sum + each, 0n);
+  const isKnown = supply !== null && supply > 0n && whole * 100n >= supply * 99n;
   const held = (count: number) =>
-    supply === null || supply === 0n
+    !isKnown
       ? null
       : (100 * Number(balances.slice(0, count).reduce((sum, each) => sum + each, 0n))) / Number(supply);
   const rising = [...balances].reverse().map(toWhole);
@@ -135,9 +138,9 @@ function securityOf(at: { world: World; index: TestIndex; reference: Reference; 
     top10HolderConcentration: top10,
     top20HolderConcentration: held(20),
     top50HolderConcentration: held(50),
-    medianBalance: n === 0 ? null : median,
-    bottom10pctBalance: rising.find((each) => atMost(rising, each) * 10 >= n) ?? null,
-    top10pctBalance: rising.findLast((each) => atLeast(rising, each) * 10 >= n) ?? null,
+    medianBalance: n === 0 || !isKnown ? null : median,
+    bottom10pctBalance: (isKnown && rising.find((each) => atMost(rising, each) * 10 >= n)) || null,
+    top10pctBalance: (isKnown && rising.findLast((each) => atLeast(rising, each) * 10 >= n)) || null,
     transaction1dCount: day?.transactions ?? null,
     activeAccounts1dCount: day?.accounts ?? null,
     txUniquenessRatio: day === null || day.transactions === 0 ? null : day.accounts / day.transactions,

@@ -12,7 +12,7 @@ import type {
 import { WRAPPED_SOL } from "../decode/model.ts";
 import { EXCHANGES } from "../endpoints/params.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";
-import { ANCHORS } from "../price/price-tracker.ts";
+import { ANCHORS } from "../price/limits.ts";
 
 /** A valid address, the same for the same name. */
 export function deriveAddress(name: string): string {

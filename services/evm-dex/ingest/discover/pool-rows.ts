@@ -15,7 +15,7 @@ export async function readPoolRows(
   if (first === undefined) return { pools: [], tokens: [] };
   const { all, fresh } = await tokenReader.read(
     created.flatMap((pool) => [pool.token0, pool.token1]),
-    { block, factory: first.factory.address },
+    { block, pool: first.pool },
   );
   const tiers = await readFeeTiers(source, { created, block });
   const pools = created.map((pool): PoolRow => {

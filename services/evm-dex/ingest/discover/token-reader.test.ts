@@ -14,15 +14,15 @@ const DECIMALS = toFunctionSelector("decimals()");
 const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
 const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 
-const FACTORY = address(0xfac);
-const AT = { block: 7, factory: FACTORY };
+const POOL = address(0xfac);
+const AT = { block: 7, pool: POOL };
 
 /** What the contracts return, by address; null reverts. */
 type Answers = Record<string, { symbol: Hex | null; decimals: Hex | null }>;
 
 function answering(results: Answers) {
   return (call: EthCall): Hex | null => {
-    if (call.to === FACTORY) return null;
+    if (call.to === POOL) return null;
     const token = results[call.to];
     if (token === undefined) throw new Error(`${call.to} was not expected to be requested`);
     expect([SYMBOL, DECIMALS]).to.include(call.data);
@@ -64,20 +64,20 @@ describe("TokenReader", () => {
     await store.close();
   });
 
-  it("throws where the factory has no code: a node of another chain; a token may lack code", async () => {
+  it("throws where the pool has no code: a node of another chain; a token may lack code", async () => {
     const store = await openTestStore();
-    let factoryResult: Hex | null = "0x";
+    let poolResult: Hex | null = "0x";
     const source = createFakeSource({
-      call: ({ to }) => (to === FACTORY ? factoryResult : "0x"),
+      call: ({ to }) => (to === POOL ? poolResult : "0x"),
     });
     const reader = new TokenReader(store, source);
     const error = await reader.read([address(1)], AT).catch((cause: unknown) => cause);
     expect(error).to.be.instanceOf(UpstreamError);
     expect((error as Error).message)
-      .to.contain(FACTORY)
+      .to.contain(POOL)
       .and.contain("block 7");
     for (const result of [null, word(1n)] as (Hex | null)[]) {
-      factoryResult = result;
+      poolResult = result;
       const { fresh } = await new TokenReader(store, source).read([address(1)], AT);
       expect(fresh).to.deep.equal([{ chainId: CHAIN_ID, address: address(1), symbol: "", decimals: 0 }]);
     }

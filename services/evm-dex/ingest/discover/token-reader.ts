@@ -28,11 +28,12 @@ export class TokenReader {
 
   /**
    * All requested tokens, and those that the store does not have yet. Anyone may create a pool of tokens without code;
-   * `factory`, which has code at `block`, tells them from a node of another chain, for which this throws.
+   * `pool`, which has code at `block`, tells them from a node of another chain, for which this throws. A factory would
+   * not tell: several chains have the same one at the same address.
    */
   async read(
     addresses: Iterable<string>,
-    { block, factory }: { readonly block: number; readonly factory: string },
+    { block, pool }: { readonly block: number; readonly pool: string },
   ): Promise<{ all: Map<string, TokenRow>; fresh: TokenRow[] }> {
     const chainId = this.#source.chainId;
     const wanted = [...new Set(addresses)];
@@ -42,7 +43,7 @@ export class TokenReader {
       this.#known.set(row.address, row);
     const fresh = await this.#readContracts(
       wanted.filter((address) => !this.#known.has(address)),
-      { block, factory },
+      { block, pool },
     );
     for (const row of fresh) this.#known.set(row.address, row);
     return { all: new Map(wanted.map((address) => [address, this.#known.get(address) as TokenRow])), fresh };
@@ -50,16 +51,16 @@ export class TokenReader {
 
   async #readContracts(
     addresses: readonly string[],
-    { block, factory }: { block: number; factory: string },
+    { block, pool }: { block: number; pool: string },
   ): Promise<TokenRow[]> {
     if (addresses.length === 0) return [];
     const calls = addresses.flatMap((address) => [
       { to: address as Hex, data: SYMBOL, block },
       { to: address as Hex, data: DECIMALS, block },
     ]);
-    const results = await this.#source.call([...calls, { to: factory as Hex, data: SYMBOL, block }]);
+    const results = await this.#source.call([...calls, { to: pool as Hex, data: SYMBOL, block }]);
     if (results.at(-1) === NO_CODE)
-      throw new UpstreamError(`The node has no code at block ${block} for ${factory}.`);
+      throw new UpstreamError(`The node has no code at block ${block} for ${pool}.`);
     return addresses.map((address, i) => ({
       chainId: this.#source.chainId,
       address,

@@ -3,6 +3,7 @@ import type { BlockWithSenders, Hex, LogRange, RawLog } from "../../../shared/ev
 import type { HeaderRow } from "../../../shared/index/evm/headers.ts";
 import type { Factory } from "../../deployments.ts";
 import type { PoolCreatedEvent } from "../../protocols/protocol.ts";
+import type { FeedAnswer } from "../feeds/feed-contracts.ts";
 import type { BlockEvents, PlacedEvent } from "../state/indexer.ts";
 import type { DecodedLog, NewGauge } from "./emitters.ts";
 
@@ -27,6 +28,8 @@ export interface BlockBatch {
   readonly last: { readonly number: number; readonly hash: string; readonly time: number };
   readonly created: readonly CreatedPool[];
   readonly gauges: readonly CreatedGauge[];
+  /** What feeds said, in the order of the chain. */
+  readonly answers: readonly FeedAnswer[];
   /** Unknown contracts that emit pool events, with the block of each one's first event. */
   readonly unknownPools: ReadonlyMap<string, number>;
   /** Only blocks with events of known pools. */
@@ -41,18 +44,25 @@ export interface PoolLog {
   readonly decoded: DecodedLog;
 }
 
+/** What the logs hold that is no event of a known pool. */
+export interface AsideLogs {
+  /** Block of the first event, by address. */
+  readonly unknownPools: Map<string, number>;
+  readonly answers: FeedAnswer[];
+}
+
 /** Assembles logs, in order, and their blocks to a batch. Throws ReorgDetected where they do not match. */
 export function assembleBatch({
   poolLogs,
   blocks,
   range,
   parentHash,
-  unknownPools,
+  aside,
   headers,
 }: {
   range: LogRange;
   poolLogs: readonly PoolLog[];
-  unknownPools: ReadonlyMap<string, number>;
+  aside: AsideLogs;
   blocks: ReadonlyMap<number, BlockWithSenders>;
   headers: readonly HeaderRow[];
   /** Of the range's first block. */
@@ -93,7 +103,8 @@ export function assembleBatch({
     last: { number: last.number, hash: last.hash, time: last.timestamp },
     created,
     gauges,
-    unknownPools,
+    answers: aside.answers,
+    unknownPools: aside.unknownPools,
     blocks: [...byBlock.values()].map(({ block, events }) => ({
       number: block.number,
       hash: block.hash,

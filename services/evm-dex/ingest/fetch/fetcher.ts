@@ -13,7 +13,8 @@ import { compareLogs } from "../../../shared/evm/source/parse.ts";
 import { blockNumbers, toHeaderRow } from "../../../shared/index/evm/headers.ts";
 import type { Factory } from "../../deployments.ts";
 import { protocolOf } from "../../protocols/index.ts";
-import { assembleBatch, type BlockBatch, type PoolLog } from "./block-batch.ts";
+import { ANSWER_UPDATED, type FeedContracts } from "../feeds/feed-contracts.ts";
+import { type AsideLogs, assembleBatch, type BlockBatch, type PoolLog } from "./block-batch.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
 import { findMissingTransfers, type MissingTransfers } from "./missing-transfers.ts";
 import { readTransfers, TransferScan, type TransferSource } from "./transfers.ts";
@@ -26,12 +27,10 @@ interface FetcherOptions {
   readonly factories: readonly Factory[];
   readonly known: KnownContracts;
   readonly watchedPools?: WatchedPools;
+  readonly feeds?: FeedContracts;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number | undefined;
 }
-
-/** Block of the first event, by address. */
-type UnknownPoolBlocks = Map<string, number>;
 
 /**
  * Fetches and decodes batches of blocks in order, ahead of the writes: it remembers pools that it saw created, which
@@ -42,6 +41,7 @@ export class Fetcher {
   readonly #emitters: Emitters;
   readonly #watchedPools: WatchedPools;
   readonly #transfers: TransferSource;
+  readonly #feeds: FeedContracts | undefined;
   /** The filter by topic. */
   readonly filter: LogFilter;
   #lastTurn = Promise.resolve();
@@ -53,7 +53,9 @@ export class Fetcher {
     const topics = transferTopics(options.factories);
     const maxAddresses = options.maxAddresses ?? MAX_ADDRESSES;
     this.#transfers = { source, topics, watchedPools: this.#watchedPools, maxAddresses };
-    this.filter = filterOf(options.factories);
+    this.#feeds = options.feeds;
+    const { topics: poolTopics } = filterOf(options.factories);
+    this.filter = { topics: options.feeds?.isEmpty === false ? [...poolTopics, ANSWER_UPDATED] : poolTopics };
   }
 
   /** For the batches of a backfill: scans their Transfers in larger windows than a batch. */
@@ -69,8 +71,8 @@ export class Fetcher {
     { range, logs, links }: ScannedRange,
     transfers: Pick<TransferScan, "take">,
   ): Promise<BlockBatch> {
-    const unknownPools: UnknownPoolBlocks = new Map();
-    const byTopic = this.#decodeByTopic(logs, unknownPools);
+    const aside = noAside();
+    const byTopic = this.#decodeByTopic(logs, aside);
     // No await before this, so that batches take their turns in order.
     const byAddress = this.#decode(await transfers.take(range, this.#watchNewPools(byTopic)));
     const poolLogs = sortByPosition([...byTopic, ...byAddress]);
@@ -78,7 +80,7 @@ export class Fetcher {
     const blocks = byNumber(await this.#source.blocks(numbers));
     const parentHash = await this.#checkSettled({ range, logs, links }, blocks);
     await this.#checkTransfers(poolLogs, blocks);
-    return assembleBatch({ range, poolLogs, unknownPools, blocks, headers: [], parentHash });
+    return assembleBatch({ range, poolLogs, aside, blocks, headers: [], parentHash });
   }
 
   /** Throws ReorgDetected unless the batch is a linked chain that holds every log. Returns the hash of its parent. */
@@ -118,12 +120,12 @@ export class Fetcher {
       const { parentHash } = list[0] as BlockWithSenders;
       checkLinks(list, parentHash);
       const logs = list.flatMap((block) => block.logs);
-      const unknownPools: UnknownPoolBlocks = new Map();
-      const poolLogs = await this.#decodeWholeBlocks(range, { list, logs, watched, unknownPools });
+      const aside = noAside();
+      const poolLogs = await this.#decodeWholeBlocks(range, { list, logs, watched, aside });
       return assembleBatch({
         range,
         poolLogs,
-        unknownPools,
+        aside,
         blocks: byNumber(list),
         headers: [],
         parentHash,
@@ -145,13 +147,18 @@ export class Fetcher {
     checkLinks(list, parentHash);
     const blocks = byNumber(list);
     const checked = await this.#source.verifyEmpty(list, { logs, filter: this.filter });
-    const unknownPools: UnknownPoolBlocks = new Map();
+    const stray = checked.find(({ blockNumber, blockHash }) => blocks.get(blockNumber)?.hash !== blockHash);
+    if (stray !== undefined)
+      throw new ReorgDetected(
+        `Block ${stray.blockNumber} is another one than its log ${stray.logIndex} says.`,
+      );
+    const aside = noAside();
     const poolLogs =
       whole !== undefined
-        ? await this.#decodeWholeBlocks(range, { list, logs: checked, watched, unknownPools })
-        : await this.#decodeParts(range, { list, logs: checked, blocks, unknownPools });
+        ? await this.#decodeWholeBlocks(range, { list, logs: checked, watched, aside })
+        : await this.#decodeParts(range, { list, logs: checked, blocks, aside });
     const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
-    return assembleBatch({ range, poolLogs, unknownPools, blocks, headers, parentHash });
+    return assembleBatch({ range, poolLogs, aside, blocks, headers, parentHash });
   }
 
   /** The filter for whole blocks, with LP tokens' Transfers. */
@@ -165,17 +172,17 @@ export class Fetcher {
     range: LogRange,
     {
       logs,
-      unknownPools,
+      aside,
       watched,
       list,
     }: {
       list: readonly BlockWithSenders[];
       logs: readonly RawLog[];
       watched: readonly Hex[];
-      unknownPools: UnknownPoolBlocks;
+      aside: AsideLogs;
     },
   ): Promise<PoolLog[]> {
-    const poolLogs = this.#decodeByTopic(logs, unknownPools);
+    const poolLogs = this.#decodeByTopic(logs, aside);
     this.#watchNewPools(poolLogs);
     const before = new Set(watched);
     const late = this.#watchedPools.list().filter((pool) => !before.has(pool));
@@ -190,17 +197,17 @@ export class Fetcher {
     range: LogRange,
     {
       logs,
-      unknownPools,
+      aside,
       list,
       blocks,
     }: {
       list: readonly BlockWithSenders[];
       logs: readonly RawLog[];
       blocks: ReadonlyMap<number, BlockWithSenders>;
-      unknownPools: UnknownPoolBlocks;
+      aside: AsideLogs;
     },
   ): Promise<PoolLog[]> {
-    const byTopic = this.#decodeByTopic(logs, unknownPools);
+    const byTopic = this.#decodeByTopic(logs, aside);
     this.#watchNewPools(byTopic);
     const pools = this.#watchedPools.list();
     const request = { range, pools, headers: list };
@@ -229,11 +236,13 @@ export class Fetcher {
     return logs;
   }
 
-  /** Decodes logs, in order; records unknown contracts that emit pool events. */
-  #decodeByTopic(logs: readonly RawLog[], unknownPools: UnknownPoolBlocks): PoolLog[] {
+  /** Decodes logs, in order; records answers of feeds, and unknown contracts that emit pool events. */
+  #decodeByTopic(logs: readonly RawLog[], { unknownPools, answers }: AsideLogs): PoolLog[] {
     this.#emitters.learn(logs);
     return this.#decode(logs, (log) => {
-      if (!unknownPools.has(log.address) && this.#emitters.isUnknownPool(log))
+      const answer = this.#feeds?.answerOf(log);
+      if (answer !== undefined) answers.push(answer);
+      else if (!unknownPools.has(log.address) && this.#emitters.isUnknownPool(log))
         unknownPools.set(log.address, log.blockNumber);
     });
   }
@@ -291,6 +300,10 @@ export class Fetcher {
     }
     return found;
   }
+}
+
+function noAside(): AsideLogs {
+  return { unknownPools: new Map(), answers: [] };
 }
 
 function transferTopics(factories: readonly Factory[]): Hex[] {

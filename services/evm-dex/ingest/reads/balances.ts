@@ -7,6 +7,7 @@ import {
   type Hex,
 } from "../../../shared/evm/port.ts";
 import type { PoolEntry } from "../state/pool-book.ts";
+import { balanceBlockAt } from "./balance-turns.ts";
 
 const BALANCE_OF = "0x70a08231";
 
@@ -33,30 +34,36 @@ export function readBalance(returned: Hex | null | undefined): bigint | null {
 }
 
 /**
- * Reads the balances of pools at the block of their last event, which makes them a function of the chain: by the
- * block's hash where `hashOf` has it. Where nodes lack that state, it reads `head`. Tokens that fail at both keep the
- * sums of their events, as do pools whose events hold their reserves.
+ * Reads the balances of pools at the block of their last event, or of their turn after it. Both follow from the pool's
+ * events and the head, which makes balances a function of the chain. The block is named by its hash where `hashOf` has
+ * it. Where nodes lack that state, it reads `head`. Tokens that fail at both keep the sums of their events, as do
+ * pools whose events hold their reserves.
  */
 export async function observeBalances(
   source: EvmSource,
   at: { pools: readonly PoolEntry[]; head: number; hashOf?: (block: number) => string | undefined },
 ): Promise<void> {
   const hashOf = at.hashOf ?? (() => undefined);
-  const all = at.pools.filter((entry) => entry.balanceBlock !== entry.lastBlock);
-  const stale = all.filter(({ protocol }) => protocol.tvlSource === "balances");
+  const all = at.pools
+    .map((entry) => ({ entry, block: balanceBlockAt(entry, at.head) }))
+    .filter(({ entry, block }) => entry.balanceBlock < block);
+  const [stale, ofEvents] = [
+    all.filter(({ entry }) => entry.protocol.tvlSource === "balances"),
+    all.filter(({ entry }) => entry.protocol.tvlSource === "reserves"),
+  ];
   const missed = await observeAtHash(
     source,
-    stale.map((entry) => ({ entry, block: entry.lastBlock, hash: hashOf(entry.lastBlock) })),
+    stale.map(({ entry, block }) => ({ entry, block, hash: hashOf(block) })),
   );
   const still = await observeAt(
     source,
     missed.map((entry) => ({ entry, block: at.head })),
   );
-  for (const entry of [...still, ...all.filter(({ protocol }) => protocol.tvlSource === "reserves")]) {
+  for (const entry of [...still, ...ofEvents.map(({ entry }) => entry)]) {
     const reserves = entry.protocol.reserves(entry.state);
     entry.balance0 = reserves.amount0;
     entry.balance1 = reserves.amount1;
-    entry.balanceBlock = entry.lastBlock;
+    entry.balanceBlock = balanceBlockAt(entry, at.head);
   }
 }
 

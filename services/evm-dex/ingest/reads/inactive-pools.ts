@@ -27,7 +27,8 @@ interface InactivePoolsOptions {
 /**
  * Reads, once, the state of inactive pools: those without an event since the index began, whose state is the one just
  * before it. A later event has its own anchor (anchors.ts), which makes the row obsolete. These rows are only shown
- * and price nothing: a price at a block must not depend on when this job reached a pool. Where nodes have pruned that
+ * and price nothing: a price at a block must not depend on when this job reached a pool, and those with the depth to
+ * price a token were read before the first block (../start/). Where nodes have pruned that
  * block, the head has the same state but for gifts to the pool. After a restart it skips pools that are done. Returns
  * the number of pools read.
  */
@@ -118,6 +119,7 @@ async function readStatesAt(
       balance0: found.balances.amount0,
       balance1: found.balances.amount1,
       balanceBlock: block,
+      priced: false,
     });
   }
   return rows;

@@ -1,4 +1,4 @@
-import type { EvmSource } from "../../../shared/evm/port.ts";
+import type { EthCall, EvmSource } from "../../../shared/evm/port.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import type { GaugeFacts, RawPair } from "../../protocols/protocol.ts";
 import type { PoolRow } from "../../store/collections.ts";
@@ -12,7 +12,7 @@ export interface PoolAtBlock {
 }
 
 /** A pool's state and balances at a block, by its getters and its tokens. */
-interface PastState {
+export interface PastState {
   readonly state: unknown;
   readonly balances: RawPair;
 }
@@ -26,10 +26,7 @@ export async function readPastStates(
   wanted: readonly PoolAtBlock[],
 ): Promise<(PastState | undefined)[]> {
   if (wanted.length === 0) return [];
-  const calls = wanted.map(({ row, block, gauge }) => {
-    const { tvlSource: tvlOf, anchorCalls } = protocolOf(row.protocol);
-    return [...(tvlOf === "balances" ? balanceCalls(row, block) : []), ...anchorCalls(row, block, gauge)];
-  });
+  const calls = wanted.map(pastStateCalls);
   const results = await source.call(calls.flat());
   let at = 0;
   return wanted.map((pool, i) => {
@@ -39,8 +36,14 @@ export async function readPastStates(
   });
 }
 
-function parsePastState(
-  { row, gauge }: PoolAtBlock,
+export function pastStateCalls({ row, block, gauge }: PoolAtBlock): readonly EthCall[] {
+  const { tvlSource: tvlOf, anchorCalls } = protocolOf(row.protocol);
+  return [...(tvlOf === "balances" ? balanceCalls(row, block) : []), ...anchorCalls(row, block, gauge)];
+}
+
+/** The state from the results of pastStateCalls; undefined where a part is missing. */
+export function parsePastState(
+  { row, gauge }: Omit<PoolAtBlock, "block">,
   results: readonly (`0x${string}` | null)[],
 ): PastState | undefined {
   const protocol = protocolOf(row.protocol);

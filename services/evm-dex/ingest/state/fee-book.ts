@@ -3,6 +3,7 @@ import type { EthCall, EvmSource, Hex } from "../../../shared/evm/port.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { PoolFeeRow } from "../../store/collections.ts";
 import { listPoolFees } from "../../store/queries.ts";
+import { lastTurn, numberOf } from "../turns.ts";
 import type { PoolBook } from "./pool-book.ts";
 
 /** An hour of Base. Every pool has its own block in it, so that few are read at one block. */
@@ -62,11 +63,11 @@ export class FeeBook {
 
 /** The last block up to `head` at which the pool's fee is refreshed; negative where there was none. */
 export function lastRefreshBlock(pool: string, head: number): number {
-  const phase = Number.parseInt(pool.slice(-8), 16) % FEE_REFRESH_BLOCKS;
-  return head - ((((head - phase) % FEE_REFRESH_BLOCKS) + FEE_REFRESH_BLOCKS) % FEE_REFRESH_BLOCKS);
+  return lastTurn(head, { every: FEE_REFRESH_BLOCKS, phase: numberOf(pool) });
 }
 
-function parseFee(result: Hex | null | undefined): number | null {
+/** A fee in return data; null where the call failed, or returned no number. */
+export function parseFee(result: Hex | null | undefined): number | null {
   if (typeof result !== "string" || result.length < 66) return null;
   try {
     return readInt(result, 0);

@@ -287,18 +287,17 @@ describe("Indexer", () => {
       blockOf(101, 1_002, [[ISLAND, ANN, swap(1n, -4n)]]),
       blockOf(103, 1_004, [[POOL, ANN, swap(10n, -40n)]]),
     );
+    const support = { deepestPool: POOL, depthUsd: 36_864, restUsd: 0, departedAt: null, departedUsd: null };
     const link = {
-      ...{ chainId: CHAIN_ID, token: TOKEN, parent: DAI, pool: POOL, side: 0, price: 4 },
-      ...{ detour: null, isAnchored: true },
+      ...{ chainId: CHAIN_ID, token: TOKEN, parent: DAI, pool: POOL, side: 0, price: 4, hops: 1 },
+      ...support,
     };
-    expect(links).to.deep.equal([
-      { ...link, blockNumber: 100, depth: 40_000 },
-      { ...link, blockNumber: 103, depth: 39_960 },
-    ]);
+    // A swap of 10 moves neither price nor depth by enough to tell.
+    expect(links).to.deep.equal([{ ...link, blockNumber: 100, time: 1_000 }]);
     const drained = { kind: "collect", amount0: 0n, amount1: 30_000n * E18 } as PoolEvent;
     const later = await add(blockOf(104, 1_006, [[POOL, ANN, drained]]));
-    const none = { parent: "", pool: "", side: 0, price: 0, depth: 0, isAnchored: false };
-    expect(later.links).to.deep.equal([{ ...link, ...none, blockNumber: 104 }]);
+    const none = { parent: "", pool: "", deepestPool: "", side: 0, price: 0, hops: 0 };
+    expect(later.links).to.deep.equal([{ ...link, ...none, blockNumber: 104, time: 1_006, depthUsd: 0 }]);
   });
 
   it("refuses events of a pool that was not loaded", () => {

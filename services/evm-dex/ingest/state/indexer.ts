@@ -2,8 +2,9 @@ import { quantizeUsd } from "../../../shared/pricing/quantize.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { toWholeTokens } from "../../metrics/pool-price.ts";
 import type { SwapAmounts } from "../../metrics/usd.ts";
+import { pairValues } from "../../price/pair-values.ts";
 import { writeIntegers } from "../../protocols/integers.ts";
-import type { PoolEvent, RawPair } from "../../protocols/protocol.ts";
+import type { PoolEvent, RawPair, TokenPair } from "../../protocols/protocol.ts";
 import type { PoolEventRow, PoolRow, PriceLinkRow, TokenRow } from "../../store/collections.ts";
 import { toLinkRow } from "../../store/price-links.ts";
 import type { GaugeRow } from "../../store/v2-collections.ts";
@@ -144,8 +145,9 @@ export class Indexer {
       }
       touched.add(entry);
     }
+    this.prices.setAnchors({ blockNumber: block.number, time: block.time });
     const links = this.prices.closeBlock(touched, block.time, (pool) => this.pools.get(pool));
-    const at = { chainId: this.chainId, blockNumber: block.number };
+    const at = { chainId: this.chainId, blockNumber: block.number, time: block.time };
     for (const change of links) this.#links.push(toLinkRow(change, at));
     for (const each of added) this.#events.push(this.#rowOf(each, block));
     for (const each of quiet.values()) this.#events.push(this.#rowOf(each, block));
@@ -205,12 +207,10 @@ export class Indexer {
     { entry, event, moved, state }: { entry: PoolEntry; event: PoolEvent; moved: RawPair; state: unknown },
   ): void {
     const { protocol, row: pool } = entry;
-    const swap: SwapAmounts = {
+    const swap = this.#valued(pool, {
       amount0: toWholeTokens(moved.amount0, pool.token0Decimals),
       amount1: toWholeTokens(moved.amount1, pool.token1Decimals),
-      price0Usd: row.price0Usd,
-      price1Usd: row.price1Usd,
-    };
+    });
     row.valueUsd = quantizeOrNull(protocol.valueUsd(swap));
     row.feeUsd = quantizeOrNull(protocol.feeUsd(swap, { event, state, pool }));
     if (protocol.swapFees !== undefined) {
@@ -229,6 +229,18 @@ export class Indexer {
       // A pool has a price after a swap.
       closePrice: protocol.price(state, pool) ?? 0,
     });
+  }
+
+  /** A swap's amounts with the prices to value it: its own price is that at which it was made. */
+  #valued(pool: PoolRow, { amount0, amount1 }: TokenPair): SwapAmounts {
+    const { usd0, usd1 } = pairValues(pool.poolAddress, {
+      amount0: Math.abs(amount0),
+      amount1: Math.abs(amount1),
+      token0: this.prices.price(pool.token0Address),
+      token1: this.prices.price(pool.token1Address),
+      price: Math.abs(amount1 / amount0),
+    });
+    return { amount0, amount1, price0Usd: usd0, price1Usd: usd1 };
   }
 
   /** Writes a pool's state with the next batch, though it may have no event of the pool. */

@@ -1,7 +1,7 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import type { Protocol } from "../../protocols/protocol.ts";
-import type { PoolRow, PoolStateRow } from "../../store/collections.ts";
+import type { InactivePoolRow, PoolRow, PoolStateRow } from "../../store/collections.ts";
 import { getPoolStates, getPools, listKnownPools, listPoolStates } from "../../store/queries.ts";
 
 /** A pool with its running state. */
@@ -46,6 +46,22 @@ export class PoolBook {
       states.map((state) => state.poolAddress),
       states,
     );
+  }
+
+  /**
+   * Loads the entries of pools that have had no event, but price tokens from the first block on.
+   * @param start the block before it
+   */
+  async addInactive(
+    states: readonly InactivePoolRow[],
+    start: { blockNumber: number; time: number },
+  ): Promise<void> {
+    const stateOf = new Map(states.map((state) => [state.poolAddress, state]));
+    const addresses = [...stateOf.keys()].filter((address) => !this.#entries.has(address));
+    for (const row of await getPools(this.#store, { chainId: this.#chainId, addresses })) {
+      const state = stateOf.get(row.poolAddress) as InactivePoolRow;
+      this.#entries.set(row.poolAddress, toInactiveEntry(row, state, start));
+    }
   }
 
   /** Loads the entries of pools before their events are added. */
@@ -130,6 +146,21 @@ function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {
     balance1,
     balanceBlock,
   };
+}
+
+/**
+ * A pool that has had no event. Its age counts up to the start, since no state says when it was last used. A state
+ * that was read later than the start is not the one before its first event.
+ */
+export function toInactiveEntry(
+  row: PoolRow,
+  read: Pick<InactivePoolRow, "state" | "balanceBlock">,
+  start: { blockNumber: number; time: number },
+): PoolEntry {
+  const entry = toEntry(row, undefined);
+  const state = entry.protocol.read(read.state);
+  const anchor = read.balanceBlock > start.blockNumber ? undefined : state;
+  return { ...entry, state, anchor, lastTime: start.time };
 }
 
 export function toStateRow(entry: PoolEntry): PoolStateRow {

@@ -2,12 +2,17 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { trustedPrice } from "../../../shared/pricing/median.ts";
+import { ageShare, heldShare } from "../../../shared/pricing/vote-share.ts";
+import type { UsedPrice } from "../../price/ballot.ts";
 import type { PriceEdge } from "../../price/edges.ts";
+import type { PriceLink, TokenLink, TokenPrice } from "../../price/link.ts";
+import { DEFAULT_RULES } from "../../price/walk.ts";
 import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
 import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
-import { pricesIn, type WalkedPrice, walkPrices } from "../../test/prices/walk-prices.ts";
+import { naiveWalk } from "../../test/prices/naive-walk.ts";
+import { pricesIn } from "../../test/prices/walk-prices.ts";
 import type { PoolEntry } from "./pool-book.ts";
-import { PoolPrices } from "./pool-prices.ts";
+import { type PoolPoint, PoolPrices, pointOf } from "./pool-prices.ts";
 
 const USDC = address(0xa0);
 const TOKENS = [USDC, address(0xa1), address(0xa2), address(0xa3), address(0xa4)];
@@ -52,6 +57,8 @@ function setState(
 }
 
 const nothing = () => undefined;
+/** When all pools were created. */
+const CREATED = 1_700_000_000;
 
 describe("PoolPrices", () => {
   it("prices its anchors from the start, and nothing else", () => {
@@ -73,8 +80,12 @@ describe("PoolPrices", () => {
     expect(book.usd(token), "below the depth").to.equal(null);
     setState(entry, { price: 4, reserves: [2_500, 10_000] });
     book.closeBlock([entry], 1_004, nothing);
-    expect(book.graph.price(token)).to.deep.equal({ usd: 4, hops: 1, depthUsd: 10_000 });
-    expect(book.graph.link(token)).to.include({ pool: entry.row.poolAddress });
+    const { poolAddress } = entry.row;
+    expect(book.price(token)).to.deep.include({ usd: 4, hops: 1 });
+    expect(book.price(token)?.link).to.deep.include({
+      pool: poolAddress,
+      support: { pool: poolAddress, depthUsd: 9_216, restUsd: 0 },
+    });
     setState(entry, { price: 4, reserves: [1e9, 9_000] });
     book.closeBlock([entry], 1_006, nothing);
     expect(book.usd(token), "drained").to.equal(null);
@@ -86,12 +97,13 @@ describe("PoolPrices", () => {
       const book = new PoolPrices([USDC]);
       const entry = entryOf(1, { tokens: [token, USDC], price: 4, reserves: [1e6, 50_000] });
       entry.state = { ...(entry.state as V3State), liquidity };
+      book.anchor(entry);
       book.closeBlock([entry], 1_000, nothing);
-      return book.graph.price(token)?.depthUsd;
+      return book.price(token)?.link?.support.depthUsd;
     };
     // √P is 2: L × √P USD on the side of USDC.
-    expect(depthWith(10n ** 18n * 15_000n)).to.be.closeTo(30_000, 1e-6);
-    expect(depthWith(10n ** 18n * 40_000n)).to.be.closeTo(50_000, 1e-6);
+    expect(depthWith(10n ** 18n * 15_000n)).to.equal(28_672);
+    expect(depthWith(10n ** 18n * 40_000n)).to.equal(49_152);
     expect(depthWith(10n ** 18n * 4_000n)).to.equal(undefined);
   });
 
@@ -123,7 +135,7 @@ describe("PoolPrices", () => {
       setState(main, { price: second % 4 === 0 ? 4e6 : 4e-6, reserves: [1e6, 1e6] });
       const changes = book.closeBlock([main], 2_000 + second, find);
       expect([book.usd(token), book.usd(other)], `${second}`).to.deep.equal([4, 36]);
-      expect(changes.every(({ link }) => link?.price === 4)).to.equal(true);
+      expect(changes.every(({ link }) => [4, 9].includes((link as PriceLink).price))).to.equal(true);
     }
     setState(main, { price: 4, reserves: [1e6, 1e6] });
     expect(book.closeBlock([main], 2_122, find)).to.deep.equal([]);
@@ -151,6 +163,7 @@ describe("PoolPrices", () => {
         ];
         const find = (pool: string) => [main, ...shallow].find(({ row }) => row.poolAddress === pool);
         const book = new PoolPrices([USDC]);
+        book.anchor(main);
         book.closeBlock([main], 1_000, find);
         let time = 1_000;
         for (const { price, reserves, seconds, reversed } of list) {
@@ -213,26 +226,66 @@ const block: fc.Arbitrary<Block> = fc.record({
   ),
 });
 
-describe("PriceBook over random blocks", () => {
-  it("has the prices of a walk over all pools at every block, though it skips most walks", () => {
+/** Every pool's points since the start, and prices by the naive walk over all pools at every block. */
+class Model {
+  readonly #points = new Map<PoolEntry, PoolPoint[]>();
+  #used: ReadonlyMap<string, UsedPrice> = new Map();
+
+  close(touched: Iterable<PoolEntry>, now: number): Map<string, TokenPrice> {
+    for (const entry of touched) {
+      const before = (this.#points.get(entry) ?? []).filter(({ time }) => time !== now);
+      this.#points.set(entry, [...before, pointOf(entry, now) as PoolPoint]);
+    }
+    const edges = [...this.#points].map(([{ row, lastTime }, points]): PriceEdge => {
+      const { depth0, depth1 } = points.at(-1) as PoolPoint;
+      return {
+        ...{ pool: row.poolAddress, token0: row.token0Address, token1: row.token1Address, depth0, depth1 },
+        price: trustedPrice(points, now),
+        held: heldShare(windowOf(points, now), now),
+        aged: ageShare(lastTime - row.createdAt),
+      };
+    });
+    const walked = naiveWalk(edges, { anchors: [USDC], rules: DEFAULT_RULES, used: this.#used, now });
+    this.#used = walked.used;
+    return walked.prices;
+  }
+
+  /** As rows hold them. */
+  stored(): [PoolEntry, PoolPoint[]][] {
+    return [...this.#points].map(([entry, points]) => [entry, [...points]]);
+  }
+}
+
+/** The points of the last five minutes and the one before them. */
+function windowOf(points: readonly PoolPoint[], now: number): PoolPoint[] {
+  return points.filter((_, i) => (points[i + 1]?.time ?? Number.POSITIVE_INFINITY) > now - 300);
+}
+
+function touch(entries: readonly PoolEntry[], { touched }: Block, time: number): Set<PoolEntry> {
+  const chosen = new Set<PoolEntry>();
+  for (const { at, price, reserves } of touched) {
+    const entry = entries[at % entries.length] as PoolEntry;
+    setState(entry, { price, reserves });
+    entry.lastTime = time;
+    chosen.add(entry);
+  }
+  return chosen;
+}
+
+describe("PoolPrices over random blocks", () => {
+  it("has the prices of a naive walk over all pools at every block", () => {
     fc.assert(
       fc.property(graph, fc.array(block, { maxLength: 25 }), (pairs, blocks) => {
         const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
         const find = (pool: string) => entries.find(({ row }) => row.poolAddress === pool);
         const book = new PoolPrices([USDC]);
-        const model = new Map<PoolEntry, { time: number; price: number }[]>();
-        let time = 1_000_000;
-        for (const { seconds, touched } of blocks) {
-          time += seconds;
-          const touchedEntries = new Set<PoolEntry>();
-          for (const { at, price, reserves } of touched) {
-            const entry = entries[at % entries.length] as PoolEntry;
-            setState(entry, { price, reserves });
-            touchedEntries.add(entry);
-          }
-          book.closeBlock(touchedEntries, time, find);
-          for (const entry of touchedEntries) remember(model, { entry, time });
-          expect(pricesIn(book.graph).prices).to.deep.equal(pricesOf(model, time));
+        const model = new Model();
+        let time = CREATED;
+        for (const each of blocks) {
+          time += each.seconds;
+          const touched = touch(entries, each, time);
+          book.closeBlock(touched, time, find);
+          expect(pricesIn(book.graph).prices).to.deep.equal(model.close(touched, time));
         }
       }),
       { numRuns: 120 },
@@ -245,57 +298,25 @@ describe("PriceBook over random blocks", () => {
         const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
         const find = (pool: string) => entries.find(({ row }) => row.poolAddress === pool);
         let book = new PoolPrices([USDC]);
-        const model = new Map<PoolEntry, { time: number; price: number }[]>();
-        let time = 1_000_000;
-        for (const [i, { seconds, touched }] of blocks.entries()) {
-          time += seconds;
-          const touchedEntries = new Set<PoolEntry>();
-          for (const { at, price, reserves } of touched) {
-            const entry = entries[at % entries.length] as PoolEntry;
-            setState(entry, { price, reserves });
-            touchedEntries.add(entry);
-          }
-          book.closeBlock(touchedEntries, time, find);
-          for (const entry of touchedEntries) remember(model, { entry, time });
+        const model = new Model();
+        let time = CREATED;
+        for (const [i, each] of blocks.entries()) {
+          time += each.seconds;
+          const touched = touch(entries, each, time);
+          book.closeBlock(touched, time, find);
+          const expected = model.close(touched, time);
           if (i % 3 === 2) {
+            const links = new Map(
+              book.graph.tokens().map((token) => [token, book.graph.link(token) as TokenLink]),
+            );
             book = new PoolPrices([USDC]);
-            for (const [entry, points] of model) book.loadPool(entry, [...points], time);
-            book.resume();
+            for (const [entry, points] of model.stored()) book.loadPool(entry, points, time);
+            book.resume(links, time);
           }
-          expect(pricesIn(book.graph).prices).to.deep.equal(pricesOf(model, time));
+          expect(pricesIn(book.graph).prices).to.deep.equal(expected);
         }
       }),
       { numRuns: 60 },
     );
   });
 });
-
-function remember(
-  model: Map<PoolEntry, { time: number; price: number }[]>,
-  at: { entry: PoolEntry; time: number },
-): void {
-  const points = model.get(at.entry) ?? [];
-  const root = Number((at.entry.state as V3State).sqrtPriceX96) / 2 ** 96;
-  model.set(at.entry, [
-    ...points.filter(({ time }) => time !== at.time),
-    { time: at.time, price: root * root },
-  ]);
-}
-
-/** Every pool's trusted price from all it ever had, and a walk over all. */
-function pricesOf(
-  model: ReadonlyMap<PoolEntry, { time: number; price: number }[]>,
-  now: number,
-): Map<string, WalkedPrice> {
-  const edges = [...model].map(
-    ([{ row, state }, points]): PriceEdge => ({
-      pool: row.poolAddress,
-      token0: row.token0Address,
-      token1: row.token1Address,
-      price: trustedPrice(points, now),
-      depth0: Number((state as V3State).reserve0) / 1e18,
-      depth1: Number((state as V3State).reserve1) / 1e18,
-    }),
-  );
-  return walkPrices(edges, { anchors: [USDC] });
-}

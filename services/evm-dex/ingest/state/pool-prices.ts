@@ -1,43 +1,62 @@
 import { type PricePoint, trimPoints, trustedPrice } from "../../../shared/pricing/median.ts";
+import { ageShare, type DepthPoint, heldShare } from "../../../shared/pricing/vote-share.ts";
 import type { PriceEdge } from "../../price/edges.ts";
 import { type LinkChange, PriceGraph } from "../../price/graph.ts";
+import type { TokenLink, TokenPrice } from "../../price/link.ts";
+import type { WalkRules } from "../../price/walk.ts";
+import { AnchorFeeds } from "./anchor-feeds.ts";
 import type { PoolEntry } from "./pool-book.ts";
 
+/** A pool's price and depth from a second on. */
+export type PoolPoint = PricePoint & DepthPoint;
+
 /**
- * USD prices of one chain, block by block. A function of the pools' states and their prices of the last five minutes,
- * both of which the rows hold: loaded from the store, it continues exactly where it stopped.
+ * USD prices of one chain, block by block. A function of the pools' states of the last five minutes and of the prices
+ * before, both of which the rows hold: loaded from the store, it continues exactly where it stopped.
  */
 export class PoolPrices {
   readonly graph: PriceGraph;
-  readonly #points = new Map<string, PricePoint[]>();
-  /** Pools whose trusted price is not their spot price: it changes with time alone. */
-  readonly #disputed = new Set<string>();
+  readonly feeds = new AnchorFeeds();
+  readonly #points = new Map<string, PoolPoint[]>();
+  /** Pools whose trusted price is not their spot price, or whose depth is not all held: time alone changes them. */
+  readonly #unsettled = new Set<string>();
 
-  constructor(anchors: readonly string[]) {
-    this.graph = new PriceGraph(anchors);
-    this.graph.update();
+  constructor(anchors: readonly string[], rules?: WalkRules) {
+    this.graph = new PriceGraph(anchors, rules);
+    this.graph.update(0);
   }
 
   usd(token: string): number | null {
     return this.graph.usd(token) ?? null;
   }
 
+  /** A token's price and what it rests on. */
+  price(token: string): TokenPrice | undefined {
+    return this.graph.price(token);
+  }
+
   /** Adds a stored pool to the graph. The last point is the pool's current price. */
-  loadPool(entry: PoolEntry, points: PricePoint[], now: number): void {
+  loadPool(entry: PoolEntry, points: PoolPoint[], now: number): void {
     this.#points.set(entry.row.poolAddress, points);
     this.#setEdge(entry, now);
   }
 
-  /** Computes the prices of the loaded pools. Their links are stored already. */
-  resume(): void {
-    this.graph.update();
+  /** Computes the prices of the loaded pools at the last block, whose links these are. */
+  resume(links: ReadonlyMap<string, TokenLink>, now: number): void {
+    this.graph.resume(links);
+    this.graph.update(now);
     this.graph.takeLinks();
   }
 
-  /** Sets the price of a pool before its first event. */
+  /** Values the anchors by their feeds, as of a block; prices follow with the block. */
+  setAnchors(at: { blockNumber: number; time: number }): void {
+    for (const [anchor, usd] of this.feeds.at(at.blockNumber, at.time)) this.graph.setAnchorUsd(anchor, usd);
+  }
+
+  /** Sets the price and depth of a pool before its first event. */
   anchor(entry: PoolEntry): void {
-    const price = priceOf(entry);
-    if (price !== undefined) this.#points.set(entry.row.poolAddress, [{ time: 0, price }]);
+    const point = pointOf(entry, 0);
+    if (point !== undefined) this.#points.set(entry.row.poolAddress, [point]);
   }
 
   /** Updates the pools that a block touched. Returns the links that changed in this block. */
@@ -50,50 +69,65 @@ export class PoolPrices {
       this.#addPoint(entry, time);
       this.#setEdge(entry, time);
     }
-    for (const pool of [...this.#disputed]) {
+    for (const pool of [...this.#unsettled]) {
       const entry = entryOf(pool);
       if (entry !== undefined) this.#setEdge(entry, time);
     }
-    this.graph.update();
+    this.graph.update(time);
     return this.graph.takeLinks();
   }
 
   #addPoint(entry: PoolEntry, time: number): void {
-    const price = priceOf(entry);
-    if (price === undefined) return;
+    const point = pointOf(entry, time);
+    if (point === undefined) return;
     const points = this.#points.get(entry.row.poolAddress);
     if (points === undefined) {
-      this.#points.set(entry.row.poolAddress, [{ time, price }]);
+      this.#points.set(entry.row.poolAddress, [point]);
       return;
     }
-    addPoint(points, { time, price });
-    trimPoints(points, time);
+    addPoint(points, point);
   }
 
   #setEdge(entry: PoolEntry, time: number): void {
     const pool = entry.row.poolAddress;
     const points = this.#points.get(pool);
-    if (points === undefined || points.length === 0) return;
-    const price = trustedPrice(points, time);
-    this.graph.set(toEdge(entry, price));
-    if (price === (points.at(-1) as PricePoint).price) this.#disputed.delete(pool);
-    else this.#disputed.add(pool);
+    const last = points?.at(-1);
+    if (points === undefined || last === undefined) return;
+    // Also where nothing happens: depth that left before the window must not count in it.
+    trimPoints(points, time);
+    const edge = toEdge(entry, { price: trustedPrice(points, time), held: heldShare(points, time) });
+    this.graph.set(edge);
+    if (edge.price === last.price && edge.held === 1) this.#unsettled.delete(pool);
+    else this.#unsettled.add(pool);
   }
 }
 
-/** Appends a price; two in the same second are one, the later. */
-export function addPoint(points: PricePoint[], point: PricePoint): void {
+/** Appends a point; two in the same second are one, the later. */
+export function addPoint(points: PoolPoint[], point: PoolPoint): void {
   const last = points.at(-1);
   if (last !== undefined && last.time === point.time) points.pop();
   points.push(point);
 }
 
-/** The pool's spot price; undefined before it has one. */
-export function priceOf({ protocol, state, row }: PoolEntry): number | undefined {
-  return protocol.price(state, row);
+/** The pool's spot price and depth; undefined before it has a price. */
+export function pointOf(
+  { protocol, state, row }: Pick<PoolEntry, "protocol" | "state" | "row">,
+  time: number,
+): PoolPoint | undefined {
+  const price = protocol.price(state, row);
+  if (price === undefined) return undefined;
+  const { amount0, amount1 } = protocol.depth(state, row);
+  return { time, price, depth0: amount0, depth1: amount1 };
 }
 
-function toEdge({ protocol, row, state }: PoolEntry, price: number): PriceEdge {
+/**
+ * A pool as an edge. Its age counts up to its last event: a pool that nobody has used since it was created has not
+ * earned anything.
+ */
+function toEdge(
+  { protocol, row, state, lastTime }: PoolEntry,
+  { price, held }: { price: number; held: number },
+): PriceEdge {
   const depth = protocol.depth(state, row);
   return {
     pool: row.poolAddress,
@@ -102,5 +136,7 @@ function toEdge({ protocol, row, state }: PoolEntry, price: number): PriceEdge {
     price,
     depth0: depth.amount0,
     depth1: depth.amount1,
+    held,
+    aged: ageShare(lastTime - row.createdAt),
   };
 }

@@ -77,7 +77,8 @@ async function repairState(
   const last = await lastEventUpTo(store, { chainId, poolAddress, block: target.number, time: target.time });
   const [stored] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
   if (last === undefined || stored === undefined) return remove(poolStates, [{ chainId, poolAddress }]);
-  const unread = last.blockNumber === stored.lastBlock ? {} : { balanceBlock: -1 };
+  const isOfTarget = last.blockNumber === stored.lastBlock && stored.balanceBlock <= target.number;
+  const unread = isOfTarget ? {} : { balanceBlock: -1 };
   return put(poolStates, [
     {
       ...stored,

@@ -6,7 +6,10 @@ import {
   type CheckpointRow,
   checkpoints,
   discoveries,
+  feedAnswers,
+  inactivePools,
   type PoolRow,
+  type PoolStateRow,
   poolEvents,
   poolFees,
   poolListings,
@@ -14,9 +17,11 @@ import {
   pools,
   poolUsers,
   priceLinks,
+  priceStarts,
   tokens,
 } from "../../store/collections.ts";
-import { gauges, lpEvents } from "../../store/v2-collections.ts";
+import { getPriceStart } from "../../store/queries.ts";
+import { factoryFees, gauges, lpEvents } from "../../store/v2-collections.ts";
 import { REMOVED_FIELDS, type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 import { repairPool } from "./repair-pool.ts";
 import { repairPositions } from "./repair-positions.ts";
@@ -38,9 +43,10 @@ export async function rollbackTo(
   const removed = await store.find(poolEvents, { filter: after, fields: REMOVED_FIELDS });
   const gonePools = await store.find(pools, { filter: { chainId, createdBlock: { gt: target.number } } });
   const gone = new Set(gonePools.map((pool) => pool.poolAddress));
+  const removedOf = byPool(removed);
 
   const repairs: WriteStep[] = [];
-  for (const [poolAddress, events] of byPool(removed)) {
+  for (const [poolAddress, events] of removedOf) {
     if (gone.has(poolAddress)) {
       repairs.push(...removeSwaps({ chainId, poolAddress, events }));
     } else {
@@ -54,18 +60,52 @@ export async function rollbackTo(
     ]),
     put(discoveries, rewindScans(scans, target.number)),
     ...repairs,
+    put(poolStates, await forgetBalances(store, { chainId, target, repaired: removedOf })),
     ...(await repairPositions(store, { chainId, target })),
     removeWhere(lpEvents, after),
     removeWhere(gauges, { chainId, createdBlock: { gt: target.number } }),
     removeWhere(poolFees, { chainId, block: { gt: target.number } }),
+    removeWhere(factoryFees, { chainId, block: { gt: target.number } }),
     removeWhere(headers, { chainId, number: { gt: target.number } }),
     removeWhere(priceLinks, after),
+    removeWhere(feedAnswers, after),
     removeWhere(poolEvents, after),
+    ...(await removePriceStart(store, { chainId, target })),
     // After their events: without its pool an event cannot be undone.
     ...(await removePools(store, { chainId, gonePools })),
   ];
   await store.write(steps);
   return removed.length;
+}
+
+/** Balances that were read beyond the target, of pools that keep all their events: the next head reads them again. */
+async function forgetBalances(
+  store: Store,
+  {
+    chainId,
+    target,
+    repaired,
+  }: { chainId: number; target: RollbackTarget; repaired: ReadonlyMap<string, unknown> },
+): Promise<PoolStateRow[]> {
+  const later = await store.find(poolStates, { filter: { chainId, balanceBlock: { gt: target.number } } });
+  return later
+    .filter(({ poolAddress }) => !repaired.has(poolAddress))
+    .map((row) => ({ ...row, balanceBlock: -1 }));
+}
+
+/** What was read at the block before the index is of no use once another block has replaced that one. */
+async function removePriceStart(
+  store: Store,
+  { chainId, target }: { chainId: number; target: RollbackTarget },
+): Promise<WriteStep[]> {
+  const start = await getPriceStart(store, chainId);
+  if (start === undefined || target.number > start.blockNumber || target.hash === start.blockHash) return [];
+  return [
+    removeWhere(inactivePools, { chainId }),
+    removeWhere(feedAnswers, { chainId }),
+    removeWhere(priceLinks, { chainId, hops: { gt: 0 } }),
+    removeWhere(priceStarts, { chainId }),
+  ];
 }
 
 function byPool(events: readonly RemovedEvent[]): Map<string, RemovedEvent[]> {

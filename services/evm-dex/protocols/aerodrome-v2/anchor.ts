@@ -1,7 +1,7 @@
 import { encodeCall, readBool, readInt, readUint } from "../../../shared/evm/abi.ts";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import type { LpPosition } from "../../metrics/lp-position.ts";
-import type { FeeTier, GaugeFacts, PoolFacts } from "../protocol.ts";
+import type { DefaultFeeCalls, FeeTier, GaugeFacts, PoolFacts } from "../protocol.ts";
 import { EMPTY_V2_STATE, type V2State } from "./state.ts";
 
 const GET_RESERVES = encodeCall("0x0902f1ac");
@@ -84,10 +84,14 @@ function readGauge(results: readonly ReturnData[], { gauge }: GaugeFacts): Parti
   };
 }
 
-/** The state as the getters of the pool and its gauge return it, for audits. */
+/**
+ * The state as the getters of the pool, its factory and its gauge return it, for audits. The fee only where the pool
+ * has one of its own: a changed default reaches a state with the pool's next swap (views/v2-fee.ts).
+ */
 export function v2AuditValues(state: V2State): Record<string, bigint | number> {
-  const { reserve0, reserve1, totalSupply, index0, index1, fee, staked, rewardRate, periodFinish } = state;
-  return { reserve0, reserve1, totalSupply, index0, index1, fee, staked, rewardRate, periodFinish };
+  const { reserve0, reserve1, totalSupply, index0, index1, staked, rewardRate, periodFinish } = state;
+  const own = { hasCustomFee: Number(state.hasCustomFee), customFee: state.hasCustomFee ? state.fee : 0 };
+  return { reserve0, reserve1, totalSupply, index0, index1, ...own, staked, rewardRate, periodFinish };
 }
 
 /** The default fee of either curve, which the factory's manager may change. */
@@ -100,6 +104,12 @@ export const v2Tier: FeeTier = {
     block,
   }),
 };
+
+/** The default fees of both curves: volatileFee() and stableFee() of the factory, which setFee changes without an event. */
+export const v2DefaultFeeCalls: DefaultFeeCalls = (factory, block) => [
+  { to: factory as Hex, data: VOLATILE_FEE, block },
+  { to: factory as Hex, data: STABLE_FEE, block },
+];
 
 /** The state of a new pool: only its default fee is set. */
 export function initialV2State({ fee }: Pick<PoolFacts, "fee">): V2State {

@@ -17,7 +17,7 @@ export function withCustomFee(before: Fee, customFee: number): Fee {
 
 /**
  * The fee after a swap. The factory changes its default fees without an event, but every swap reveals the fee in
- * force: a pool takes floor(amountIn × fee / 10,000), which no other fee gives where amountIn is 10,000 or more.
+ * force (between two of them the index reads the factory): a pool takes floor(amountIn × fee / 10,000), which no other fee gives where amountIn is 10,000 or more.
  */
 export function withFeeOfSwap(before: Fee, swap: SwapEvent, taken: SwapFeeAmounts): Fee {
   const fee = feeOfSwap(swap.amount0In, taken.swapFee0) ?? feeOfSwap(swap.amount1In, taken.swapFee1);

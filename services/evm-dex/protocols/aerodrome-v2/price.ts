@@ -11,9 +11,14 @@ type Pool = Pick<PoolFacts, "token0Decimals" | "token1Decimals" | "stable">;
  * r(3 + r²) / (1 + 3r²).
  */
 export function v2Price(reserves: Reserves, pool: Pool): number | undefined {
-  const ratio = ratioOf(wholeReserves(reserves, pool));
+  return curvePrice(wholeReserves(reserves, pool), pool.stable);
+}
+
+/** The same from reserves in whole tokens. */
+export function curvePrice(reserves: TokenPair, stable: boolean): number | undefined {
+  const ratio = ratioOf(reserves);
   if (!isUsable(ratio)) return undefined;
-  const price = pool.stable ? stablePrice(ratio) : ratio;
+  const price = stable ? stablePrice(ratio) : ratio;
   return isUsable(price) ? price : undefined;
 }
 

@@ -143,7 +143,7 @@ describeLong("V2PoolList", () => {
         {
           ...{ chainId: CHAIN_ID, poolAddress: pool.row.poolAddress },
           state: writeV2State({ ...EMPTY_V2_STATE, reserve0, reserve1: 0n }),
-          ...{ balance0: 0n, balance1: 0n, balanceBlock: 99 },
+          ...{ balance0: 0n, balance1: 0n, balanceBlock: 99, priced: false },
         },
       ]);
     await store.write([put(pools, [old.row, later.row]), inactive(old, 2n * 10n ** 18n)]);

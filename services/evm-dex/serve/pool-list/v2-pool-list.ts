@@ -4,7 +4,7 @@ import { swapFeeApr, totalApr } from "../../metrics/v2-apr.ts";
 import { feesUsdOf, volumeUsdOf } from "../../metrics/v2-bucket.ts";
 import { completedDays, hoursUpTo, v2NumbersOf } from "../../metrics/v2-window.ts";
 import type { Window } from "../../metrics/window.ts";
-import { priceFrom } from "../../price/link.ts";
+import { priceFrom, type TokenPrice } from "../../price/link.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { getTokens } from "../../store/queries.ts";
 import { type RewardTokens, type TokenFacts, valueV2Pool } from "../../views/v2-facts.ts";
@@ -106,15 +106,13 @@ export class V2PoolList {
     const chainId = this.#chainId;
     const paid = await getTokens(this.#store, { chainId, addresses: this.#rewards.all(chainId) });
     const decimals = new Map(paid.map((row) => [row.address, row.decimals]));
-    const prices = new Map<string, number | null>();
+    const prices = new Map<string, TokenPrice | undefined>();
     return {
-      priceUsd(token) {
-        let usd = prices.get(token);
-        if (usd === undefined) {
-          usd = priceFrom(token, (name) => links.get(name))?.usd ?? null;
-          prices.set(token, usd);
-        }
-        return usd;
+      price(token) {
+        if (prices.has(token)) return prices.get(token);
+        const price = priceFrom(token, (name) => links.get(name));
+        prices.set(token, price);
+        return price;
       },
       decimals: (token) => decimals.get(token),
     };

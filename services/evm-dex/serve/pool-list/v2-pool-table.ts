@@ -12,7 +12,7 @@ import {
   poolStates,
   pools,
 } from "../../store/collections.ts";
-import { basesOf, findChangedLinks, readLinks } from "../../store/price-links.ts";
+import { findChangedLinks, parentsOf, readLinks } from "../../store/price-links.ts";
 import { findV2Numbers, type V2NumbersRow } from "../../store/v2-queries.ts";
 import { stateWithoutEvents } from "../../views/v2-facts.ts";
 import { readAtHead } from "../head.ts";
@@ -187,7 +187,7 @@ async function linksUpTo(
   const changed = await findChangedLinks(store, { chainId, after: at.since, upTo: blockNumber });
   const links = new Map(at.links);
   for (const [token, link] of changed) if (links.has(token)) links.set(token, link);
-  const wanted = basesOf(changed.values(), (base) => links.has(base));
+  const wanted = parentsOf(changed.values(), (base) => links.has(base));
   for (const token of at.pools.flatMap(tokensOf)) if (!links.has(token)) wanted.add(token);
   const fresh = await readLinks(store, { chainId, tokens: wanted, block: blockNumber, known: links });
   for (const [token, link] of fresh) links.set(token, link);

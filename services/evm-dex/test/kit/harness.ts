@@ -36,6 +36,7 @@ export async function startTestIngest(
     startBlock?: number;
     urls?: readonly string[];
     maxAddresses?: number;
+    log?: (message: string) => void;
     sourceOptions?: Omit<SourceOptions, "clock" | "fetch" | "socketClass">;
   } = {},
 ): Promise<TestIngest> {
@@ -50,7 +51,7 @@ export async function startTestIngest(
     openBulkSource: () => readInThread(source, config),
     chain: loadDeployments(chain.deploymentsFile)[0] as ChainDeployments,
     signal: stop.signal,
-    log: () => {},
+    log: (_level: string, message: string) => options.log?.(message),
     report: () => {},
     guard: () => [],
     maxAddresses: options.maxAddresses,

@@ -83,7 +83,7 @@ function worthOf(
     const { decimals } = side === 0 ? pool.token0 : pool.token1;
     return price === null ? null : (Math.abs(Number(swap.amounts[side])) / 10 ** decimals) * price;
   };
-  const [value0, value1] = [usdOf(0), usdOf(1)];
+  const [value0, value1] = bounded(pool, [usdOf(0), usdOf(1)]);
   const valueUsd = value0 !== null && value1 !== null ? (value0 + value1) / 2 : (value0 ?? value1);
   const valueIn = (swap.amounts[0] > 0n ? value0 : value1) ?? valueUsd;
   const { kept } = swap;
@@ -91,6 +91,21 @@ function worthOf(
     valueUsd,
     feeUsd: valueIn === null || kept === null ? null : ((valueIn * pool.fee) / 1e6) * kept,
   };
+}
+
+/** The one that fewer pools price is worth no more than the other and a tenth: stablecoins, WETH, all others. */
+function bounded(
+  pool: DeployedPool,
+  [value0, value1]: readonly [number | null, number | null],
+): [number | null, number | null] {
+  if (value0 === null || value1 === null) return [value0, value1];
+  const rank = ({ symbol }: { symbol: string }) => ["WETH", "DAI", "USDC"].indexOf(symbol);
+  const rank0 = Math.min(rank(pool.token0), 1);
+  const rank1 = Math.min(rank(pool.token1), 1);
+  return [
+    rank0 < rank1 ? Math.min(value0, 1.1 * value1) : value0,
+    rank1 < rank0 ? Math.min(value1, 1.1 * value0) : value1,
+  ];
 }
 
 /** All swaps of a pool, valued at the prices of their blocks' ends. */
@@ -132,14 +147,13 @@ export function rangesOf(
   { headTime, tvlUsd }: { headTime: number; tvlUsd: number | null },
 ): ExpectedRange[] {
   return RANGES.map(([seconds, every]) => {
-    const end = Math.floor(headTime / 60) * 60 + 60;
-    const start = end - seconds;
-    const own = swaps.filter(({ time }) => time >= start && time < end);
+    const own = swaps.filter(({ time }) => time > headTime - seconds && time <= headTime);
     const swapVolumeUsd = sumOf(own.map(({ valueUsd }) => valueUsd));
     const feesUsd = sumOf(own.map(({ feeUsd }) => feeUsd));
     const travel = own.reduce((sum, { tickTravel }) => sum + tickTravel, 0);
     const closes: number[] = [];
-    for (let at = Math.floor(start / every) * every; at < end; at += every) {
+    // From the bucket of the range's first second on.
+    for (let at = Math.floor((headTime - seconds + 1) / every) * every; at <= headTime; at += every) {
       const last = swaps.filter(({ time }) => time < at + every).at(-1);
       if (last !== undefined) closes.push(last.closePrice);
     }

@@ -227,7 +227,7 @@ export async function indexBlocks(
       indexer,
       flushed: indexer.flush(),
       guard,
-      progress: { checkpoint, fees: [], headers },
+      progress: { checkpoint, fees: [], factoryFees: [], headers },
     });
   }
   return checkpoint;

@@ -37,7 +37,7 @@ export function swapsBefore(
   const swap = fc.record({
     time: fc
       .tuple(
-        fc.constantFrom(60, 300, 3_600, 86_400, 30 * 86_400, age),
+        fc.constantFrom(60, 300, 360, 3_600, 86_400, 30 * 86_400, age),
         fc.double({ min: 0, max: 1, noNaN: true }),
       )
       .map(([reach, share]) => head - Math.floor(share * Math.min(reach, age))),

@@ -9,6 +9,8 @@ interface Change {
   readonly pool: number;
   readonly price: number;
   readonly depths: readonly [number, number];
+  readonly held: number;
+  readonly aged: number;
 }
 
 /** Between which tokens the pools are, and what becomes of them, some at a time. */
@@ -30,6 +32,8 @@ export const anyGraph = fc.record({
           { weight: 1, arbitrary: fc.constantFrom(0, 1e-300, 1e300, Number.POSITIVE_INFINITY) },
         ),
         depths: fc.tuple(depth(), depth()),
+        held: fc.constantFrom(0, 0.5, 1, 1, 1),
+        aged: fc.constantFrom(0, 0.01, 1, 1, 1),
       }),
       { maxLength: 6 },
     ),
@@ -55,5 +59,7 @@ export function edgeOf(pairs: readonly (readonly [number, number])[], change: Ch
     price: change.price,
     depth0: change.depths[0],
     depth1: change.depths[1],
+    held: change.held,
+    aged: change.aged,
   };
 }

@@ -1,27 +1,22 @@
 import type { PriceEdge } from "../../price/edges.ts";
 import { PriceGraph } from "../../price/graph.ts";
-import type { PriceLink, TokenPrice } from "../../price/link.ts";
+import { isAnchor, type PriceLink, type TokenPrice } from "../../price/link.ts";
 import type { WalkRules } from "../../price/walk.ts";
 
-/** A token's price and the pool it is priced over ("" for an anchor). */
-export interface WalkedPrice extends TokenPrice {
-  readonly viaPool: string;
-}
-
 export interface Walked {
-  readonly prices: Map<string, WalkedPrice>;
+  /** In the order of their tokens. */
+  readonly prices: Map<string, TokenPrice>;
   readonly links: Map<string, PriceLink>;
 }
 
-/** Current prices and links of a graph, in the order of their tokens. */
+/** Current prices and links of a graph. */
 export function pricesIn(graph: PriceGraph): Walked {
-  const tokens = graph.tokens().sort();
   const links = new Map<string, PriceLink>();
-  const prices = new Map<string, WalkedPrice>();
-  for (const token of tokens) {
+  const prices = new Map<string, TokenPrice>();
+  for (const token of graph.tokens().sort()) {
     const link = graph.link(token);
-    if (typeof link === "object") links.set(token, link);
-    prices.set(token, { ...(graph.price(token) as TokenPrice), viaPool: links.get(token)?.pool ?? "" });
+    if (link !== undefined && !isAnchor(link)) links.set(token, link);
+    prices.set(token, graph.price(token) as TokenPrice);
   }
   return { prices, links };
 }
@@ -33,24 +28,46 @@ export function walkAll(
 ): Walked {
   const graph = new PriceGraph(anchors, rules);
   for (const edge of edges) graph.set(edge);
-  graph.update();
+  graph.update(0);
   return pricesIn(graph);
 }
 
-export function walkPrices(...args: Parameters<typeof walkAll>): Map<string, WalkedPrice> {
+export function walkPrices(...args: Parameters<typeof walkAll>): Map<string, TokenPrice> {
   return walkAll(...args).prices;
 }
 
-/** A pool with so many USD on its token0 side at price 1 for that, and as deep on the other. */
+/** A pool that has held all of its depth for long. */
 export function pool(
   name: string,
-  {
-    tokens,
-    depths,
-    price,
-  }: { tokens: readonly [string, string]; price: number; depths: readonly [number, number] },
+  options: {
+    tokens: readonly [string, string];
+    price: number;
+    depths: readonly [number, number];
+    held?: number;
+    aged?: number;
+  },
 ): PriceEdge {
-  const [token0, token1] = tokens;
-  const [depth0, depth1] = depths;
-  return { pool: name, token0, token1, price, depth0, depth1 };
+  const [token0, token1] = options.tokens;
+  const [depth0, depth1] = options.depths;
+  const { price, held = 1, aged = 1 } = options;
+  return { pool: name, token0, token1, price, depth0, depth1, held, aged };
+}
+
+/** A pool with so many USD on either side, of tokens worth this much. */
+export function balanced(
+  name: string,
+  options: {
+    tokens: readonly [string, string];
+    usd: readonly [number, number];
+    depthUsd: number;
+    held?: number;
+    aged?: number;
+  },
+): PriceEdge {
+  const [usd0, usd1] = options.usd;
+  return pool(name, {
+    ...options,
+    price: usd0 / usd1,
+    depths: [options.depthUsd / usd0, options.depthUsd / usd1],
+  });
 }

@@ -22,17 +22,15 @@ export async function writeLinks(
   }: { chainId?: number; anchors: readonly string[]; links: readonly LinkAt[] },
 ): Promise<void> {
   const rows = links.map(({ blockNumber, token, parent, price = 1, depth = 1e6 }): PriceLinkRow => {
+    const hops = parent !== undefined && anchors.includes(parent) ? 1 : 2;
+    const support = { pool: address(0x900), depthUsd: depth, restUsd: depth };
     const link =
       parent === undefined
         ? undefined
-        : {
-            ...{ token, parent, price, depth },
-            pool: address(0x900),
-            side: 0 as const,
-            detour: [],
-            isAnchored: anchors.includes(parent),
-          };
-    return toLinkRow({ token, link }, { chainId, blockNumber });
+        : { token, parent, price, pool: address(0x900), side: 0 as const, hops, support };
+    return toLinkRow({ token, link }, { chainId, blockNumber, time: blockNumber });
   });
-  await store.write([put(priceLinks, [...toAnchorRows(anchors, { chainId, blockNumber: 0 }), ...rows])]);
+  await store.write([
+    put(priceLinks, [...toAnchorRows(anchors, { chainId, blockNumber: 0, time: 0 }), ...rows]),
+  ]);
 }

@@ -53,7 +53,8 @@ async function doSomethingRare(chain: TestChain, random: Random): Promise<void> 
   await random.pick(doings)();
 }
 
-function setDefaultFee(chain: TestChain, { stable, fee }: { stable: boolean; fee: number }) {
+/** The factory's setFee, which emits nothing. Ten-thousandths. */
+export function setDefaultFee(chain: TestChain, { stable, fee }: { stable: boolean; fee: number }) {
   const { owner, factory } = chain.aerodrome.deployment;
   const args = [stable, BigInt(fee)] as const;
   return call(chain, {

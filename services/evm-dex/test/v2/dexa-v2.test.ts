@@ -14,6 +14,7 @@ import { dexaPoolsHandler } from "../../endpoints/evm/dexa/v2/pools.handler.ts";
 import { dexaProviderSummaryHandler } from "../../endpoints/evm/dexa/v2/provider-summary.handler.ts";
 import type { ServeDeps } from "../../serve/deps.ts";
 import { depsOf, rowsOf } from "../kit/answers.ts";
+import { decidedPrices } from "../kit/decided-prices.ts";
 import { startTestIngest, type TestIngest } from "../kit/harness.ts";
 import type { PriceAt } from "../kit/pool-expectation.ts";
 import { mineAerodromeBlocks } from "./aerodrome-busy.ts";
@@ -57,7 +58,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
     ingest = await startTestIngest(chain);
     await ingest.catchUp();
     deps = depsOf(ingest.store, loadDeployments(chain.deploymentsFile));
-    priceAt = aerodromePrices(chain);
+    priceAt = decidedPrices(ingest.store, aerodromePrices(chain));
     for (const pool of chain.aerodrome.pools) swaps.set(pool, await chainSwaps(chain, { pool, priceAt }));
   });
   after(async () => {

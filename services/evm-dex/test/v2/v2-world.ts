@@ -14,6 +14,7 @@ import {
   priceLinks,
   tokens,
 } from "../../store/collections.ts";
+import { toLinkRow } from "../../store/price-links.ts";
 import {
   type LpEventRow,
   type LpPositionRow,
@@ -158,17 +159,13 @@ export class V2World {
   }
 }
 
-/** A token at its price from a block on, one pool away from an anchor; or without one. */
+/** A token at its price from a block on, as an anchor has it, so that no pool disputes it; or without one. */
 export function priceLink(
   token: { readonly address: string; readonly priceUsd: number | null },
   blockNumber: number,
 ): PriceLinkRow {
-  const isPriced = token.priceUsd !== null;
-  return {
-    ...{ chainId: CHAIN_ID, token: token.address, blockNumber },
-    ...{ pool: isPriced ? address(0x900) : "", parent: address(0x5ab1e), side: 0 },
-    ...{ price: token.priceUsd ?? 0, depth: 1e6, detour: null, isAnchored: isPriced },
-  };
+  const link = token.priceUsd === null ? undefined : { anchorUsd: token.priceUsd };
+  return toLinkRow({ token: token.address, link }, { chainId: CHAIN_ID, blockNumber, time: 0 });
 }
 
 /** What the contracts and an index of their events would hold. */

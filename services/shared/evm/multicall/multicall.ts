@@ -5,6 +5,9 @@ import { checkCall, type InnerCall, innerBytes } from "./abi.ts";
 import { BatchLimits } from "./batch-limits.ts";
 import { BlockCaller, type BlockCallerOptions, type PinnedBlock } from "./block-caller.ts";
 
+/** Multicall3 has this address on nearly every chain. */
+export const MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11";
+
 export interface MulticallOptions extends Pick<BlockCallerOptions, "source" | "address"> {
   /** Most calls in one eth_call; default 500. */
   readonly maxCalls?: number;

@@ -7,9 +7,9 @@ import { type Change, DocumentCache } from "./document-cache.ts";
 import { findTradedMints } from "./traded-mints.ts";
 
 /** Beyond this many tokens the tracker is cleared, and loaded again from the store. */
-const MAX_TOKENS = 50_000;
+const MAX_TOKENS = 20_000;
 
-/** Loads and stores the price tracker's entries: of each token in a batch, and of its parents. */
+/** Loads and stores the price tracker's entries: of each token in a batch, and of all that its price may rest on. */
 export class PriceState {
   readonly tracker: PriceTracker;
   readonly #docs: DocumentCache<typeof prices>;
@@ -34,8 +34,9 @@ export class PriceState {
         this.#loaded.add(mint);
         const row = this.#docs.get({ mint });
         if (row === undefined) continue;
-        this.tracker.load([toPriceEntry(row)]);
-        wanted.add(row.parent);
+        const entry = toPriceEntry(row);
+        this.tracker.load([entry]);
+        for (const { parent } of entry.quotes) wanted.add(parent);
       }
     }
   }
@@ -43,7 +44,7 @@ export class PriceState {
   take(): Change<PriceRow>[] {
     for (const mint of this.tracker.drainChanged()) {
       const entry = this.tracker.entry(mint);
-      if (entry !== undefined) this.#docs.set({ mint }, toPriceRow(entry));
+      this.#docs.set({ mint }, entry === undefined ? null : toPriceRow(entry));
     }
     const changes = this.#docs.take();
     if (this.#loaded.size > MAX_TOKENS) this.clear();

@@ -1,22 +1,35 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { MAX_HOPS, PriceTracker } from "../../price/price-tracker.ts";
-import { type PriceRow, prices } from "../../store/collections.ts";
+import type { PriceEntry } from "../../price/price-book.ts";
+import { PriceTracker } from "../../price/price-tracker.ts";
+import { prices } from "../../store/collections.ts";
 import { toPriceEntry } from "../../store/price-row.ts";
 
 /**
- * USD for one token as of `time` (Unix seconds of the head), from its stored price entry and its parents', by the rules
- * of PriceTracker. Null if they do not lead to an anchor.
+ * USD for one token as of `time` (Unix seconds of the head), from its stored price entry and those it rests on, by the
+ * rules of PriceTracker. Null if they do not lead to an anchor.
  */
 export async function readPriceUsd(
   store: Store,
   { mint, time }: { mint: string; time: number },
 ): Promise<number | null> {
   const book = new PriceTracker();
-  let at: string | undefined = mint;
-  for (let hops = 0; at !== undefined && hops < MAX_HOPS; hops++) {
-    const row: PriceRow | undefined = await store.get(prices, { mint: at });
-    if (row !== undefined) book.load([toPriceEntry(row)]);
-    at = row?.parent;
+  const asked = new Set<string>();
+  let wanted = [mint];
+  while (wanted.length > 0) {
+    for (const each of wanted) asked.add(each);
+    const rows = await store.getMany(
+      prices,
+      wanted.map((each) => ({ mint: each })),
+    );
+    const entries = rows.map(toPriceEntry);
+    for (const entry of entries) if (!restsOnItself(book, entry)) book.load([entry]);
+    const parents = entries.flatMap(({ quotes }) => quotes.map(({ parent }) => parent));
+    wanted = [...new Set(parents)].filter((parent) => !asked.has(parent));
   }
   return book.usd(mint, time);
+}
+
+/** Rows of two moments, read during a write, may rest on each other; what is made from them is read again. */
+function restsOnItself(book: PriceTracker, { mint, quotes }: PriceEntry): boolean {
+  return quotes.some(({ parent }) => book.restsOn(parent, mint));
 }

@@ -41,7 +41,7 @@ describe("/evm/clones/v3/pool", () => {
         inactivePools,
         [INACTIVE, PANCAKE].map((poolAddress) => {
           const state = writeState({ ...EMPTY_STATE, sqrtPriceX96: 3n ** 60n, liquidity: 7n, tick: -8 });
-          const at = { chainId: CHAIN_ID, poolAddress, balanceBlock: 99 };
+          const at = { chainId: CHAIN_ID, poolAddress, balanceBlock: 99, priced: false };
           return { ...at, state, balance0: 1n, balance1: 2n };
         }),
       ),

@@ -1,6 +1,6 @@
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { onePool } from "../../../params.ts";
-import { V2_SWAP_VALUE } from "../../../v2-columns.ts";
+import { V2_FEE, V2_SWAP_VALUE } from "../../../v2-columns.ts";
 
 const COVERAGE = "null where the days begin before the first indexed block and the pool is older than that";
 const PRICED = "null where one of the pool's tokens had no price at a swap's block";
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint({
       name: "feeTier",
       type: "UInt32",
       unit: "hundredths of a bip",
-      description: "Swap fee in force as the factory's getFee() returns it, × 100: 3000 is 0.3 %.",
+      description: `Swap fee in force as the factory's getFee() returns it, × 100: 3000 is 0.3 %; ${V2_FEE}.`,
     },
     { name: "timeframeAt", type: "String", description: "Time frame of the metrics: always 7d." },
     {

@@ -1,7 +1,14 @@
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { integer } from "../../../../../shared/contract/param.ts";
 import { onePool } from "../../../params.ts";
-import { REWARD_APR, SWAP_FEE_APR, v2PoolActivity, v2PoolIdentity } from "../../../v2-columns.ts";
+import {
+  REWARD_APR,
+  SWAP_FEE_APR,
+  V2_FEE,
+  V2_RESERVES,
+  v2PoolActivity,
+  v2PoolIdentity,
+} from "../../../v2-columns.ts";
 
 export const endpoint = defineEndpoint({
   family: "evm-dex",
@@ -32,20 +39,19 @@ export const endpoint = defineEndpoint({
       name: "fee",
       type: "Float64",
       unit: "fraction",
-      description:
-        "Swap fee in force as the factory's getFee() returns it: 0.003 is 0.3 %. Custom fees by their event; a changed default shows with the pool's next swap.",
+      description: `Swap fee in force as the factory's getFee() returns it: 0.003 is 0.3 %; ${V2_FEE}.`,
     },
     {
       name: "reserve0",
       type: "Float64",
       unit: "token units",
-      description: "Reserve of token0 after the last Sync event.",
+      description: `Reserve of token0 ${V2_RESERVES}.`,
     },
     {
       name: "reserve1",
       type: "Float64",
       unit: "token units",
-      description: "Reserve of token1 after the last Sync event.",
+      description: `Reserve of token1 ${V2_RESERVES}.`,
     },
     {
       name: "token0PriceUsd",

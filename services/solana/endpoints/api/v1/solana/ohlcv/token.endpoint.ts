@@ -39,7 +39,7 @@ export const endpoint = defineEndpoint({
       unit: "USD",
       description: "Price of the last trade in the candle.",
     },
-    { name: "volume", type: "Float64", unit: "USD", description: "Sum of the trades' USD values." },
+    { name: "volume", type: "Float64", unit: "USD", description: "Sum of the counted trades' USD values." },
     {
       name: "volumeToken",
       type: "Float64",
@@ -52,7 +52,8 @@ export const endpoint = defineEndpoint({
       name: "tradeCount",
       type: "UInt64",
       unit: "trades",
-      description: "Number of priced trades in the candle.",
+      description:
+        "Number of counted trades: priced ones, without dust and without those of pools that say little of the token (docs/prices-solana.md).",
     },
   ],
   rowOrder: "unixTime ascending",

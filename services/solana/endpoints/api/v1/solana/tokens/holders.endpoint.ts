@@ -23,7 +23,8 @@ export const endpoint = defineEndpoint({
       name: "balanceUSD",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: "balanceUi × USD price of the token at the indexed head; null while none is known.",
+      description:
+        "balanceUi × USD price of the token at the indexed head; null while none is known, and above 10^15 USD.",
     },
     {
       name: "supplyShare",

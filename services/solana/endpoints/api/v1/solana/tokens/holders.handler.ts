@@ -4,11 +4,11 @@ import type { Handler } from "../../../../../../shared/contract/endpoint.ts";
 import type { Store } from "../../../../../../shared/storage/port.ts";
 import { toWhole } from "../../../../../metrics/amount.ts";
 import { computeShare } from "../../../../../metrics/holder-figures.ts";
+import { computeValueUsd } from "../../../../../price/limits.ts";
 import { answerAtHead } from "../../../../../serve/answer.ts";
 import type { ServeDeps } from "../../../../../serve/deps.ts";
 import { readPriceUsd } from "../../../../../serve/tokens/head-price.ts";
 import { type HolderRow, holders, type TokenRow, tokens } from "../../../../../store/collections.ts";
-import { computeValueUsd } from "../../../../../store/token-sides.ts";
 import { endpoint } from "./holders.endpoint.ts";
 
 export function tokenHoldersHandler({ store }: ServeDeps): Handler<typeof endpoint> {

@@ -6,49 +6,52 @@ const DAY =
 
 const SUPPLY = "null while the supply is unknown, or 0 as wrapped SOL's is";
 
+const KNOWN = "the known holders have 99 % of it";
+
+const WHOLE_SET = "null without holders, and unless the known ones have 99 % of totalSupply";
+
 const concentration = defineColumns([
   {
     name: "top5HolderConcentration",
     type: "Nullable(Float64)",
     unit: "percent",
-    description: `100 × balance of the 5 largest holders / totalSupply; ${SUPPLY}.`,
+    description: `100 × balance of the 5 largest holders / totalSupply; ${SUPPLY}, and unless ${KNOWN} or its largest accounts were read.`,
   },
   {
     name: "top10HolderConcentration",
     type: "Nullable(Float64)",
     unit: "percent",
-    description: `100 × balance of the 10 largest holders / totalSupply; ${SUPPLY}.`,
+    description: `100 × balance of the 10 largest holders / totalSupply; ${SUPPLY}, and unless ${KNOWN} or its largest accounts were read.`,
   },
   {
     name: "top20HolderConcentration",
     type: "Nullable(Float64)",
     unit: "percent",
-    description: `100 × balance of the 20 largest holders / totalSupply; ${SUPPLY}.`,
+    description: `100 × balance of the 20 largest holders / totalSupply; ${SUPPLY}, and unless ${KNOWN} or its largest accounts were read.`,
   },
   {
     name: "top50HolderConcentration",
     type: "Nullable(Float64)",
     unit: "percent",
-    description: `100 × balance of the 50 largest holders / totalSupply; ${SUPPLY}.`,
+    description: `100 × balance of the 50 largest holders / totalSupply; ${SUPPLY}, and unless ${KNOWN}.`,
   },
   {
     name: "medianBalance",
     type: "Nullable(Float64)",
     unit: "token units",
-    description:
-      "Median balance of the holders, of an even number the mean of the middle two; null without holders.",
+    description: `Median balance of the holders, of an even number the mean of the middle two; ${WHOLE_SET}.`,
   },
   {
     name: "bottom10pctBalance",
     type: "Nullable(Float64)",
     unit: "token units",
-    description: "Least balance that 10 % of the holders do not exceed; null without holders.",
+    description: `Least balance that 10 % of the holders do not exceed; ${WHOLE_SET}.`,
   },
   {
     name: "top10pctBalance",
     type: "Nullable(Float64)",
     unit: "token units",
-    description: "Greatest balance that 10 % of the holders reach or exceed; null without holders.",
+    description: `Greatest balance that 10 % of the holders reach or exceed; ${WHOLE_SET}.`,
   },
 ]);
 

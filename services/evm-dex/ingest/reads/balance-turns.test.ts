@@ -1,0 +1,81 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { EMPTY_V2_STATE } from "../../protocols/aerodrome-v2/state.ts";
+import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
+import { EMPTY_STATE } from "../../protocols/v3/state.ts";
+import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
+import type { PoolEntry } from "../state/pool-book.ts";
+import {
+  BALANCE_ROUND_BLOCKS,
+  balanceBlockAt,
+  lastBalanceTurn,
+  listUnread,
+  TURNS_A_HEAD,
+} from "./balance-turns.ts";
+
+const HEAD = 50_000;
+
+function entryOf(n: number, at: { lastBlock: number; balanceBlock: number }): PoolEntry {
+  const entry = poolEntry({ row: poolRow({ poolAddress: address(n) }), state: EMPTY_STATE, ...at });
+  return Object.assign(entry, { anchor: EMPTY_STATE });
+}
+const entriesOf = (count: number, at: { lastBlock: number; balanceBlock: number }) =>
+  Array.from({ length: count }, (_, n) => entryOf(0x1_0000 + n, at));
+
+describe("lastBalanceTurn", () => {
+  it("comes once a round for every pool, and pools share few blocks", () => {
+    const blocks = new Set<number>();
+    for (let n = 0; n < 1_000; n++) {
+      const turn = lastBalanceTurn(address(n), HEAD);
+      expect(turn).to.be.within(HEAD - BALANCE_ROUND_BLOCKS + 1, HEAD);
+      blocks.add(turn);
+    }
+    expect(blocks.size).to.equal(18);
+  });
+});
+
+describe("balanceBlockAt", () => {
+  it("is the later of last event and turn; the event's where events hold the reserves", () => {
+    const turn = lastBalanceTurn(address(7), HEAD);
+    expect(balanceBlockAt(entryOf(7, { lastBlock: turn - 1, balanceBlock: -1 }), HEAD)).to.equal(turn);
+    expect(balanceBlockAt(entryOf(7, { lastBlock: turn + 1, balanceBlock: -1 }), HEAD)).to.equal(turn + 1);
+    const row = poolRow({ poolAddress: address(7), protocol: "aerodrome-v2" });
+    const v2 = poolEntry({
+      row,
+      protocol: aerodromeV2,
+      state: EMPTY_V2_STATE,
+      lastBlock: 9,
+      balanceBlock: 9,
+    });
+    expect(balanceBlockAt(v2, HEAD)).to.equal(9);
+  });
+});
+
+describe("listUnread", () => {
+  const count = (entries: readonly PoolEntry[], head = HEAD) => [...listUnread(entries, head)].length;
+
+  it("has every pool that was left unread, and no more turns than a head may have", () => {
+    const old = { lastBlock: HEAD - 5_000, balanceBlock: HEAD - 5_000 };
+    expect(count(entriesOf(1_000, old))).to.equal(TURNS_A_HEAD);
+    expect(count(entriesOf(1_000, { ...old, balanceBlock: -1 }))).to.equal(1_000);
+    expect(count([...entriesOf(1_000, old), entryOf(5, { ...old, balanceBlock: -1 })])).to.equal(
+      TURNS_A_HEAD + 1,
+    );
+  });
+
+  it("is through with all pools after as many heads as that takes, and then has none until the next turn", () => {
+    const entries = entriesOf(1_000, { lastBlock: 1, balanceBlock: 1 });
+    const turns: number[] = [];
+    for (let head = HEAD; head < HEAD + 6; head++) {
+      const due = [...listUnread(entries, head)];
+      turns.push(due.length);
+      for (const entry of due) entry.balanceBlock = balanceBlockAt(entry, head);
+    }
+    expect(turns).to.deep.equal([200, 200, 200, 200, 200, 0]);
+  });
+
+  it("has no pool without an event", () => {
+    const entry = entryOf(3, { lastBlock: -1, balanceBlock: -1 });
+    expect(count([Object.assign(entry, { anchor: undefined })])).to.equal(0);
+  });
+});

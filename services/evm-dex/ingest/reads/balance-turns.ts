@@ -1,0 +1,45 @@
+import type { PoolEntry } from "../state/pool-book.ts";
+import { lastTurn, numberOf } from "../turns.ts";
+
+/**
+ * Balances also move without an event of the pool: tokens that are sent to it, tokens that rebase. So every pool is
+ * read again once in this many blocks, an hour of Base.
+ */
+export const BALANCE_ROUND_BLOCKS = 1_800;
+/**
+ * The pools of a round take turns, one group every so many blocks: a group is read at one block, in a few requests,
+ * while even a node that keeps 128 states has that block's.
+ */
+const TURN_BLOCKS = 100;
+/** Pools whose turn has come that are read at one head, two calls each: after an absence many turns are due. */
+export const TURNS_A_HEAD = 200;
+
+/** The last block up to `head` at which it is the pool's turn to be read again; negative where there was none. */
+export function lastBalanceTurn(pool: string, head: number): number {
+  const groups = BALANCE_ROUND_BLOCKS / TURN_BLOCKS;
+  const phase = (numberOf(pool) % groups) * TURN_BLOCKS;
+  return lastTurn(head, { every: BALANCE_ROUND_BLOCKS, phase });
+}
+
+/** The block that a pool's balances should be of: its last event's, or its turn's after it. */
+export function balanceBlockAt(entry: PoolEntry, head: number): number {
+  const { lastBlock, protocol, row } = entry;
+  if (protocol.tvlSource === "reserves") return lastBlock;
+  return Math.max(lastBlock, lastBalanceTurn(row.poolAddress, head));
+}
+
+/**
+ * The pools whose balances are to be read at `head`: all that earlier blocks or a rollback left unread, and up to
+ * TURNS_A_HEAD whose turn has come. Pools without an event have no entry to write.
+ */
+export function* listUnread(entries: Iterable<PoolEntry>, head: number): Generator<PoolEntry> {
+  let turns = 0;
+  for (const entry of entries) {
+    if (entry.anchor === undefined) continue;
+    if (entry.balanceBlock < entry.lastBlock) yield entry;
+    else if (turns < TURNS_A_HEAD && entry.balanceBlock < balanceBlockAt(entry, head)) {
+      turns += 1;
+      yield entry;
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { LEAST_SHARE } from "../../../shared/pricing/vote-share.ts";
+import { Ballot, type PoolVote, type UsedPrice } from "../../price/ballot.ts";
+import type { PriceEdge } from "../../price/edges.ts";
+import type { TokenPrice } from "../../price/link.ts";
+import type { WalkRules } from "../../price/walk.ts";
+
+interface Priced {
+  readonly price: TokenPrice;
+  readonly width: number;
+  readonly earnedUsd: number;
+}
+
+interface NaiveVote extends PoolVote {
+  readonly pool: string;
+  readonly token: string;
+  readonly from: string;
+  readonly side: 0 | 1;
+  readonly edge: PriceEdge;
+  readonly width: number;
+  readonly hops: number;
+}
+
+/**
+ * The walk as its description says, without its bookkeeping: looks at every pool from either side again and again and
+ * prices the token with the widest one, by all votes of tokens priced before. For anchors whose peg nobody disputes.
+ */
+export function naiveWalk(
+  edges: readonly PriceEdge[],
+  options: {
+    anchors: readonly string[];
+    rules: WalkRules;
+    used: ReadonlyMap<string, UsedPrice>;
+    now: number;
+  },
+): { prices: Map<string, TokenPrice>; used: Map<string, UsedPrice> } {
+  const { rules, now } = options;
+  const known = new Map<string, Priced>();
+  const used = new Map<string, UsedPrice>();
+  for (const anchor of options.anchors) {
+    const price = { usd: 1, hops: 0, link: undefined };
+    known.set(anchor, { price, width: Number.POSITIVE_INFINITY, earnedUsd: Number.POSITIVE_INFINITY });
+  }
+  for (;;) {
+    const votes = edges
+      .flatMap((edge) => votesOf(edge, known))
+      .filter(({ hops, width }) => hops <= rules.maxHops && width >= rules.minDepthUsd);
+    const [widest] = [...votes].sort((a, b) => b.width - a.width || (a.pool < b.pool ? -1 : 1));
+    if (widest === undefined) break;
+    const { token } = widest;
+    const own = votes.filter((vote) => vote.token === token).sort((a, b) => (a.pool < b.pool ? -1 : 1));
+    const names = [...known.keys()];
+    const ballot = new Ballot(own.map((vote) => vote.pool));
+    for (const [i, vote] of own.entries()) ballot.add({ ...vote, arc: 2 * i });
+    const earned = Float64Array.from(names, (name) => known.get(name)?.earnedUsd as number);
+    const verdict = ballot.decide({ used: options.used.get(token), now, earnedUsd: earned });
+    const chosen = own[verdict.arc / 2] as NaiveVote;
+    const hops = Math.min(...own.map((vote) => vote.hops));
+    const { support, departure, earnedUsd } = verdict;
+    const { from: parent, pool, side, edge } = chosen;
+    const link = { token, parent, pool, side, price: edge.price, hops, support, departure };
+    used.set(token, { usd: chosen.usd, departure });
+    known.set(token, { price: { usd: chosen.usd, hops, link }, width: widest.width, earnedUsd });
+  }
+  const prices = [...known]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([token, { price }]) => [token, price] as const);
+  return { prices: new Map(prices), used };
+}
+
+function votesOf(edge: PriceEdge, known: ReadonlyMap<string, Priced>): NaiveVote[] {
+  const { token0, token1, price, depth0, depth1 } = edge;
+  const names = [...known.keys()];
+  const ways = [
+    { from: token0, token: token1, near: depth0, far: depth1, side: 1 as const },
+    { from: token1, token: token0, near: depth1, far: depth0, side: 0 as const },
+  ];
+  return ways.flatMap(({ from, token, near, far, side }) => {
+    const parent = known.get(from);
+    if (parent === undefined || known.has(token)) return [];
+    const usd = side === 0 ? parent.price.usd * price : parent.price.usd / price;
+    if (!(usd > 0 && usd <= 1e12)) return [];
+    const width = Math.min(near * parent.price.usd, far * usd, parent.width);
+    const weight = width * Math.max(edge.held * edge.aged, LEAST_SHARE);
+    const place = { token, from, side, edge, arc: 0, pool: edge.pool, parent: names.indexOf(from) };
+    return [{ ...place, usd, width, depthUsd: width, weight, hops: parent.price.hops + 1 }];
+  });
+}

@@ -1,0 +1,79 @@
+import type { Store } from "../../shared/storage/port.ts";
+import { MINUTE } from "../metrics/bucket.ts";
+import { totalsOfEdge } from "../metrics/edge.ts";
+import {
+  type BucketTotals,
+  closeRangesAt,
+  edgesAt,
+  type PoolBuckets,
+  sumRangesAt,
+} from "../metrics/pool-windows.ts";
+import type { Edge } from "../metrics/window.ts";
+import {
+  findCloses,
+  findLastUsers,
+  findSwaps,
+  getRollups,
+  lastCloseBefore,
+  sumRollups,
+} from "../store/queries.ts";
+
+interface PoolKey {
+  readonly chainId: number;
+  readonly poolAddress: string;
+}
+
+/** All that the six ranges of a v3 pool at a head are computed from. */
+export async function readBuckets(
+  store: Store,
+  { pool, headTime }: { pool: PoolKey; headTime: number },
+): Promise<PoolBuckets> {
+  const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
+  const [sums, edges, closes] = await Promise.all([
+    Promise.all(
+      sumRangesAt(headTime).map(async (range) => ({
+        ...range,
+        totals: await sumRollups(store, { ...key, ...range }),
+      })),
+    ),
+    readEdges(store, { key, edges: edgesAt(headTime) }),
+    Promise.all(
+      closeRangesAt(headTime).map(async (range) => {
+        const at = { ...key, ...range };
+        const [before, found] = await Promise.all([lastCloseBefore(store, at), findCloses(store, at)]);
+        return [range.span, { before, closes: found }] as const;
+      }),
+    ),
+  ]);
+  return { sums, edges, closes: new Map(closes) };
+}
+
+/** The totals of the edges whose swaps are stored. Single swaps are read only of minutes that have any. */
+async function readEdges(
+  store: Store,
+  { key, edges }: { key: PoolKey; edges: readonly Edge[] },
+): Promise<Map<number, BucketTotals>> {
+  const minutes = edges.map(({ minute }) => ({ poolAddress: key.poolAddress, span: MINUTE, start: minute }));
+  const rows = await getRollups(store, { chainId: key.chainId, buckets: minutes });
+  const buckets = new Map(rows.map((row) => [row.start, row]));
+  const seen = rows.filter(({ lastSeenUsers }) => lastSeenUsers > 0).map(({ start }) => start);
+  const [users, swaps] = await Promise.all([
+    seen.length === 0 ? [] : findLastUsers(store, { ...key, minutes: seen }),
+    Promise.all(
+      edges.map(({ minute, end }) =>
+        buckets.has(minute) ? findSwaps(store, { ...key, start: minute, end }) : [],
+      ),
+    ),
+  ]);
+  const known = new Map<number, BucketTotals>();
+  for (const [i, edge] of edges.entries()) {
+    const ofMinute = users.filter(({ lastMinute }) => lastMinute === edge.minute);
+    const totals = totalsOfEdge(edge, {
+      bucket: buckets.get(edge.minute),
+      swaps: swaps[i] ?? [],
+      lastUsers: new Set(ofMinute.map(({ user }) => user)),
+    });
+    if (totals !== undefined) known.set(edge.start, totals);
+  }
+  return known;
+}

@@ -1,0 +1,318 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { after, it } from "mocha";
+import { describeLong } from "../../shared/testkit/describe.ts";
+import { ohlcvToken, tokenHolders, tokenTransactions } from "../contract.ts";
+import { createHandlers } from "../handlers.ts";
+import type { TimedBlock } from "../ingest/timed-block.ts";
+import { createDeps } from "../serve/deps.ts";
+import { prices } from "../store/collections.ts";
+import { queryEndpoint } from "./ask.ts";
+import { AttackMarket, follow, pair, SCAM, SOL, SOL_USD } from "./attack-market.ts";
+import { deriveAddress, FIRST_TIME, MEME, USDC } from "./random-chain.ts";
+import { contents, openTestStore } from "./store.ts";
+import { TestIndex } from "./test-index.ts";
+
+const HOURS = 12;
+
+interface Attack {
+  readonly name: string;
+  /** USD of honest tokens that the attacker must have in pools. */
+  readonly capitalUsd: number;
+  /** Largest relative error of SOL or MEME, in it and after it. */
+  readonly atMost: number;
+  /** Trades before the attack, when the attacker's pools are as old as the others. */
+  prepare?(market: AttackMarket): void;
+  run(market: AttackMarket): void;
+}
+
+/** The two swaps that once set SOL to 10,000,000 USD. */
+function twoSwaps(market: AttackMarket): void {
+  const priced = pair("scam-usdc", [SCAM, USDC], [5, 10_100]);
+  market.trade(priced, { tokenIn: USDC, tokenOut: SCAM, amounts: [100, 0.0001] });
+  const bridge = pair("scam-sol", [SCAM, SOL], [1_000, 1]);
+  market.trade(bridge, { tokenIn: SCAM, tokenOut: SOL, amounts: [1, 0.1] });
+  market.block(1);
+}
+
+/** A new pool whose price is `factor` times the true one, traded every other second. */
+function freshPool(market: AttackMarket, pool: { usdc: number; factor: number; seconds: number }): void {
+  const { usdc, factor, seconds } = pool;
+  const at = pair("fresh", [SOL, USDC], [usdc / SOL_USD / factor, usdc]);
+  for (let passed = 0; passed < seconds; passed += 2) {
+    market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [factor * SOL_USD, 1] });
+    market.block(2);
+    if (passed % 60 === 0) market.rest(1);
+  }
+}
+
+const OLD = { pool: pair("old", [SOL, USDC], [0, 0]), other: pair("old 2", [SOL, USDC], [0, 0]) };
+
+/** Lets pools of an attacker earn their age with honest trades. */
+function age(market: AttackMarket, pools: readonly (typeof OLD.pool)[], capitalUsd: number): void {
+  for (let minutes = 0; minutes < HOURS * 60; minutes++) {
+    for (const at of pools) {
+      at.reserves = [capitalUsd / SOL_USD, capitalUsd];
+      market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [SOL_USD, 1] });
+    }
+    market.rest(60);
+  }
+}
+
+const ATTACKS: readonly Attack[] = [
+  { name: "two swaps over a worthless token", capitalUsd: 10_225, atMost: 0.01, run: twoSwaps },
+  {
+    name: "fresh pool, 10 times as deep and at twice the price, for 4 minutes",
+    ...{ capitalUsd: 37.5e6, atMost: 0.01 },
+    run: (market) => freshPool(market, { usdc: 25e6, factor: 2, seconds: 240 }),
+  },
+  {
+    name: "fresh pool, 10 times as deep and 8 % off, held 10 minutes",
+    ...{ capitalUsd: 48e6, atMost: 0.01 },
+    run: (market) => freshPool(market, { usdc: 25e6, factor: 1.08, seconds: 600 }),
+  },
+  {
+    name: "thin bridge to deep pools, for an hour",
+    ...{ capitalUsd: 10_226, atMost: 0.01 },
+    run(market) {
+      const priced = pair("scam-usdc", [SCAM, USDC], [10_100, 10_100]);
+      const bridges = [MEME, SOL].map((mint) => pair(`scam-${mint}`, [SCAM, mint], [1e9, 1]));
+      for (let minutes = 0; minutes < 60; minutes++) {
+        market.trade(priced, { tokenIn: USDC, tokenOut: SCAM, amounts: [1, 1] });
+        for (const at of bridges)
+          market.trade(at, { tokenIn: SCAM, tokenOut: at.tokens[1], amounts: [1e3, 0.1] });
+        market.rest(60);
+      }
+    },
+  },
+  {
+    name: "push of the deepest pool within a block",
+    ...{ capitalUsd: 1e6, atMost: 0.01 },
+    run(market) {
+      const at = market.honest("sol-usdc");
+      const bought = market.swap(at, USDC, 1e6);
+      market.block(1);
+      market.swap(at, SOL, bought);
+      market.block(1);
+    },
+  },
+  {
+    name: "pool with two thirds of the weight leaves the others, held 30 minutes",
+    ...{ capitalUsd: 16e6, atMost: 0.01 },
+    prepare: (market) => age(market, [OLD.pool], 8e6),
+    run(market) {
+      for (let minutes = 0; minutes < 30; minutes++) {
+        market.trade(OLD.pool, { tokenIn: USDC, tokenOut: SOL, amounts: [2 * SOL_USD, 1] });
+        market.rest(60);
+      }
+    },
+  },
+  {
+    name: "two colluding pools with two fifths of the weight, for an hour",
+    ...{ capitalUsd: 5.2e6, atMost: 0.01 },
+    prepare: (market) => age(market, [OLD.pool, OLD.other], 1.3e6),
+    run(market) {
+      for (let minutes = 0; minutes < 60; minutes++) {
+        for (const at of [OLD.pool, OLD.other])
+          market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [3 * SOL_USD, 1] });
+        market.rest(60);
+      }
+    },
+  },
+  {
+    name: "old pool with most of the weight, drained after a trade 8 % off",
+    ...{ capitalUsd: 16e6, atMost: 0.01 },
+    prepare: (market) => age(market, [OLD.pool], 8e6),
+    run(market) {
+      market.trade(OLD.pool, { tokenIn: USDC, tokenOut: SOL, amounts: [1.08 * SOL_USD, 1] });
+      market.drain(OLD.pool, 0.9999);
+      market.block(1);
+      market.rest(3_600);
+    },
+  },
+  {
+    name: "token that calls itself USDC, in a pool of billions",
+    ...{ capitalUsd: 125, atMost: 0.01 },
+    run(market) {
+      const at = pair("imitation", [SOL, deriveAddress("USDC of another mint")], [1, 1e9]);
+      for (let minutes = 0; minutes < 30; minutes++) {
+        market.trade(at, { tokenIn: at.tokens[1], tokenOut: SOL, amounts: [1e6, 0.1] });
+        market.rest(60);
+      }
+    },
+  },
+];
+
+interface Figures {
+  readonly name: string;
+  readonly capitalUsd: number;
+  readonly error: number;
+}
+
+function marketOf({ prepare, run }: Pick<Attack, "prepare" | "run">): { market: AttackMarket; from: number } {
+  const market = new AttackMarket(prepare === undefined ? HOURS : 0);
+  prepare?.(market);
+  const from = (market.blocks.at(-1) as TimedBlock).slot + 1;
+  run(market);
+  return { market, from };
+}
+
+/** Stores blocks in batches of these sizes, again and again, each third one by another indexer. */
+async function indexInBatches(blocks: readonly TimedBlock[], sizes: readonly number[]) {
+  const store = await openTestStore();
+  const first = blocks[0] as TimedBlock;
+  let index = await TestIndex.open(store, { slot: first.slot, time: first.time });
+  for (let at = 0, n = 0; at < blocks.length; n++) {
+    const size = sizes[n % sizes.length] as number;
+    if (n % 3 === 2) {
+      const { checkpoint } = index;
+      index = await TestIndex.open(store, { slot: first.slot, time: first.time });
+      index.checkpoint = checkpoint;
+    }
+    await index.apply(blocks.slice(at, at + size));
+    at += size;
+  }
+  return store;
+}
+
+describeLong("Solana: attacks on prices", () => {
+  const table: Figures[] = [];
+  after(() => {
+    if (process.env.ATTACK_TABLE !== "1") return;
+    for (const { name, capitalUsd, error } of table)
+      process.stdout.write(
+        `| ${name} | ${capitalUsd.toLocaleString("en")} | ${(100 * error).toFixed(2)} % |\n`,
+      );
+  });
+
+  for (const attack of ATTACKS) {
+    const { name, capitalUsd, atMost } = attack;
+    it(`${name}: moves nothing, and leaves nothing behind`, () => {
+      const { market, from } = marketOf(attack);
+      const during = follow(market.blocks, from);
+      table.push({ name, capitalUsd, error: during.worst });
+      expect(during.worst).to.be.at.most(atMost);
+      // What was paid in an old pool is in candles, what a new one says alone is not.
+      if (attack.prepare === undefined) expect(during.highestSol).to.be.at.most(1.5 * SOL_USD);
+      market.rest(1_800);
+      const later = follow(market.blocks, from);
+      expect(later.worst).to.be.at.most(atMost);
+      expect(later.last).to.be.at.most(0.002);
+    });
+  }
+
+  it("a pool that keeps its price is followed in the end", () => {
+    const { market, from } = marketOf({
+      prepare: (before) => age(before, [OLD.pool], 8e6),
+      run(during) {
+        for (let minutes = 0; minutes < 90; minutes++) {
+          during.trade(OLD.pool, { tokenIn: USDC, tokenOut: SOL, amounts: [2 * SOL_USD, 1] });
+          during.rest(60);
+        }
+      },
+    });
+    expect(follow(market.blocks, from).last).to.be.closeTo(1, 0.001);
+  });
+
+  it("volume between two worthless tokens is worth no more than what prices them", () => {
+    const { market, from } = marketOf({
+      run(during) {
+        const other = deriveAddress("SCAM 2");
+        const [one, two] = [SCAM, other].map((mint) => pair(`${mint}-usdc`, [mint, USDC], [5, 10_100]));
+        const both = pair("both", [SCAM, other], [1e6, 1e6]);
+        for (let minutes = 0; minutes < 10; minutes++) {
+          for (const at of [one, two] as (typeof both)[])
+            during.trade(at, { tokenIn: USDC, tokenOut: at.tokens[0], amounts: [100, 0.0001] });
+          during.trade(both, { tokenIn: SCAM, tokenOut: other, amounts: [1e3, 1e3] });
+          during.rest(60);
+        }
+      },
+    });
+    const washed = follow(market.blocks, from).rows.filter(({ pool }) => pool === deriveAddress("both"));
+    expect(washed).to.have.length(10);
+    for (const { valueUsd } of washed) expect(valueUsd ?? 0).to.be.at.most(11_110);
+    expect(washed.at(-1)?.valueUsd).to.be.above(1_000);
+  });
+
+  it("two swaps leave prices, rows, candles and holders as they were", async () => {
+    const { market, from } = marketOf({ run: twoSwaps });
+    market.rest(900);
+    const store = await indexInBatches(market.blocks, [7, 50]);
+    try {
+      const rows = await store.find(prices, {});
+      const sol = rows.find(({ mint }) => mint === SOL);
+      expect(sol).to.deep.include({ parent: USDC, pool: deriveAddress("sol-usdc"), departedSince: null });
+      expect(sol?.usd).to.be.closeTo(SOL_USD, SOL_USD / 100);
+      expect(sol?.depthUsd).to.be.within(2e6, 2.6e6);
+      const handlers = createHandlers(createDeps(store));
+      const ask = (endpoint: Parameters<typeof queryEndpoint>[1]["endpoint"], more: object) =>
+        queryEndpoint(handlers, { endpoint, query: { token_address: SOL, ...more } });
+      const listed = await ask(tokenTransactions, { days: 1, limit: 1_000 });
+      const paid = listed.rows.filter(([, slot]) => slot === from);
+      expect(paid).to.have.length(1);
+      expect(paid[0]?.[5]).to.be.closeTo(0.1 * SOL_USD, 0.2);
+      for (const row of listed.rows) {
+        expect(row[6]).to.be.closeTo(SOL_USD, SOL_USD / 100);
+        expect(row[5]).to.be.below(1_500);
+      }
+      const window = { after_time: FIRST_TIME, before_time: market.now };
+      const candles = await ask(ohlcvToken, { interval: "1h", ...window });
+      expect(candles.rows.length).to.be.above(HOURS - 1);
+      for (const [open, high, low, close] of candles.rows)
+        for (const usd of [open, high, low, close]) expect(usd).to.be.closeTo(SOL_USD, SOL_USD / 100);
+      const holding = await ask(tokenHolders, {});
+      const [, , balance, balanceUsd] = holding.rows[0] as number[];
+      expect(balanceUsd as number).to.be.closeTo((balance as number) * SOL_USD, (balance as number) * 1.25);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it("end in the same store, however blocks are cut into batches and whoever continues", async () => {
+    const market = new AttackMarket(2);
+    for (const { prepare, run } of ATTACKS) if (prepare === undefined) run(market);
+    market.rest(600);
+    const whole = await openTestStore();
+    const first = market.blocks[0] as TimedBlock;
+    const one = await TestIndex.open(whole, { slot: first.slot, time: first.time });
+    await one.apply(market.blocks);
+    const expected = await contents(whole);
+    await whole.close();
+    for (const sizes of [[1], [3, 17, 90]]) {
+      const store = await indexInBatches(market.blocks, sizes);
+      expect((await contents(store))[prices.name]).to.deep.equal(expected[prices.name]);
+      expect(await contents(store)).to.deep.equal(expected);
+      await store.close();
+    }
+  });
+
+  it("no pool that has not earned its weight moves SOL, whatever it holds and says", () => {
+    const history = new AttackMarket(2).blocks.length;
+    const amount = fc.double({ min: 1e-3, max: 1e8, noNaN: true });
+    const attempt = fc.record({
+      reserves: fc.tuple(amount, amount),
+      amounts: fc.tuple(amount, amount),
+      tokens: fc.constantFrom<[string, string]>([SOL, USDC], [SCAM, USDC], [SCAM, SOL], [SOL, MEME]),
+      isReversed: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(attempt, { maxLength: 12 }), (attempts) => {
+        const market = new AttackMarket(2);
+        attempts.forEach(({ reserves, amounts, tokens, isReversed }, i) => {
+          const at = pair(`pool ${tokens.join()} ${i % 2}`, tokens, reserves);
+          const [tokenIn, tokenOut] = isReversed ? [tokens[1], tokens[0]] : tokens;
+          market.trade(at, { tokenIn, tokenOut, amounts });
+          market.rest(1);
+        });
+        const from = (market.blocks[history] ?? market.blocks.at(-1)) as TimedBlock;
+        const { worst, rows } = follow(market.blocks, from.slot);
+        expect(worst).to.be.at.most(0.01);
+        for (const { valueUsd, priceInUsd, priceOutUsd } of rows) {
+          expect(valueUsd ?? 0).to.be.within(0, 1e15);
+          expect(Math.max(priceInUsd ?? 0, priceOutUsd ?? 0)).to.be.at.most(1e12);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
