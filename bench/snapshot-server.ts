@@ -36,7 +36,10 @@ const urls: Record<string, string> = {};
 for (const [name, pools] of Object.entries(readers)) {
   const app = createServiceApp({
     endpoints,
-    handlers: createHandlers({ store, chains: [], pools: pools as PoolReader }),
+    handlers: createHandlers({
+      ...{ store, chains: [], pools: pools as PoolReader },
+      ...{ v2Tables: new Map(), wallets: { request: () => {} } },
+    }),
     log: createLog({ name: "bench", level: "silent" }),
     metrics: createMetrics({ name: "evm-dex" }),
     deadlineMs: 10_000,

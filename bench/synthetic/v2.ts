@@ -16,10 +16,11 @@ import {
 } from "../../services/evm-dex/store/collections.ts";
 import { toAnchorRows, toLinkRow } from "../../services/evm-dex/store/price-links.ts";
 import { type V2RollupRow, v2Rollups } from "../../services/evm-dex/store/v2-collections.ts";
+import { headers } from "../../services/shared/index/evm/headers.ts";
 import { put, type Store } from "../../services/shared/storage/port.ts";
 
-const CHAIN_ID = 8453;
-const HEAD_TIME = 1_760_000_000;
+export const CHAIN_ID = 8453;
+export const HEAD_TIME = 1_760_000_000;
 const FIRST_BLOCK = 1_000;
 const HEAD_BLOCK = 400_000;
 const HOUR = 3_600;
@@ -47,7 +48,7 @@ function address(n: number): `0x${string}` {
   return `0x${n.toString(16).padStart(40, "0")}`;
 }
 
-const poolAt = (n: number) => address(0x900_0000 + ((n * 7_919) % 1_000_003));
+export const poolAt = (n: number) => address(0x900_0000 + ((n * 7_919) % 1_000_003));
 const ANCHOR = address(1);
 const random = createRandom(1);
 
@@ -119,6 +120,12 @@ export async function moveHead(
         .slice(0, 20)
         .map((n, i) => linkRow(address(0x10 + (n % 10)), 1 + i / 3, checkpoint.blockNumber)),
     ),
+    put(headers, [
+      {
+        ...{ chainId: CHAIN_ID, number: checkpoint.blockNumber, hash: checkpoint.blockHash },
+        ...{ parentHash: `0x${checkpoint.blockNumber - 1}`, time: checkpoint.blockTime },
+      },
+    ]),
     put(checkpoints, [checkpoint]),
   ]);
 }

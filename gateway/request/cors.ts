@@ -23,6 +23,7 @@ const EXPOSED_HEADERS = [
   "X-Data-As-Of",
   "X-Data-Block",
   "X-Data-From-Block",
+  "X-Data-Positions-From-Block",
   "X-Data-Stale",
   "X-Ignored-Parameters",
   "X-Session-Id",

@@ -19,7 +19,9 @@ import { loadDeployments } from "./deployments.ts";
 import { createHandlers } from "./handlers.ts";
 import { findExampleScenes } from "./serve/example-scenes.ts";
 import { openPoolReads } from "./serve/pool/pool-reads.ts";
+import { createV2Tables } from "./serve/pool-list/v2-tables.ts";
 import { createPriceSource } from "./serve/prices.ts";
+import { RequestedWallets } from "./serve/provider/requested-wallets.ts";
 import { createStatus } from "./serve/status.ts";
 import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
@@ -49,12 +51,18 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
   await store.declare(COLLECTIONS);
   const deps = { store, chains };
   const reading = await openPoolReads({ ...deps, redisUrl: settings.REDIS_URL, log, metrics });
+  const wallets = new RequestedWallets(store, {
+    onFailure: (err) => log.warn({ err }, "queueing wallets for the ingest failed"),
+  });
   const chainIds = chains.map(({ chainId }) => chainId);
   const readings = await openChainReadings({ store, chainIds, what: "The pools", env, log });
   return runService({
     name: "evm-dex",
     endpoints,
-    handlers: createHandlers({ ...deps, pools: reading.pools }),
+    handlers: createHandlers({
+      ...{ ...deps, pools: reading.pools },
+      ...{ v2Tables: createV2Tables(deps), wallets },
+    }),
     config,
     status: createStatus({ ...deps, readings }),
     missingDataError: createWhyNoData(store, readings),
@@ -67,6 +75,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
     tracing,
     async onStop() {
       readings.close();
+      await wallets.close();
       await reading.close();
       await store.close();
     },

@@ -1,56 +1,91 @@
 import type { Store } from "../../shared/storage/port.ts";
-import { poolStates } from "../store/collections.ts";
+import type { ChainDeployments } from "../deployments.ts";
+import { inactivePools, type PoolRow, poolStates } from "../store/collections.ts";
 import { getCheckpoint, getPool, getPoolStates } from "../store/queries.ts";
 import { listGauges } from "../store/v2-queries.ts";
-import { checkMinute, checkRows } from "./check-events.ts";
-import { checkFactoryFees, checkFee, checkPool, checkState } from "./check-pool.ts";
-import { checkHour, checkPosition } from "./check-v2.ts";
-import type { Finding } from "./finding.ts";
+import { type CheckName, checkChain, checkPool } from "./checks.ts";
+import { requireThat, Tally } from "./finding.ts";
 import type { AuditRpc } from "./rpc.ts";
-import { createPick, sample } from "./sample.ts";
+import { createPick, type Picker, sample } from "./sample.ts";
+import { type ChainScope, type Sampling, SOME } from "./scope.ts";
 
-interface AuditOptions {
+export interface AuditOptions {
   readonly store: Store;
-  readonly rpc: AuditRpc;
+  /** Absent: the store alone is checked. */
+  readonly rpc?: AuditRpc | undefined;
   readonly chainId: number;
-  readonly pools: number;
+  /** The registry's chain, where it has it. */
+  readonly deployments?: ChainDeployments | undefined;
+  /** How many pools, and the seed of their choice; or which. */
+  readonly pools: number | readonly string[];
   readonly seed: number;
+  /** Default SOME. */
+  readonly sampling?: Sampling;
+  /** Default: all. */
+  readonly checks?: ReadonlySet<CheckName>;
 }
 
-interface PoolAudit {
+/** What was compared of one pool, or of the chain: then `pool` is "". */
+export interface PoolAudit {
   readonly pool: string;
   readonly name: string;
-  readonly findings: readonly Finding[];
+  readonly tally: Tally;
 }
 
-/** Compares a random sample of pools with events with the chain, pool by pool. Throws where nothing is indexed. */
+/** One pool without events is checked beside so many with events. */
+const INACTIVE_SHARE = 4;
+
+/**
+ * Compares the rows of a chain, and of a random sample of its pools, with each other and with a node. Throws where
+ * nothing is indexed.
+ */
 export async function* audit(options: AuditOptions): AsyncGenerator<PoolAudit> {
-  const { store, rpc, chainId } = options;
+  const { chainId, checks, deployments, rpc, sampling = SOME, seed, store } = options;
   const checkpoint = await getCheckpoint(store, chainId);
   if (checkpoint === undefined || checkpoint.blockNumber < checkpoint.fromBlock)
     throw new Error(`Nothing of chain ${chainId} is indexed in this store.`);
-  const head = checkpoint.blockNumber;
-  const pick = createPick(options.seed);
-  const gauges = new Map((await listGauges(store, chainId)).map((row) => [row.poolAddress, row]));
-  const all = await store.find(poolStates, { filter: { chainId }, fields: ["poolAddress"] });
-  for (const { poolAddress } of sample(all, { size: options.pools, pick })) {
+  const pick = createPick(seed);
+  const scope: ChainScope = { store, chainId, checkpoint, rpc, deployments, pick, sampling };
+  const isWanted = (name: CheckName) => checks === undefined || checks.has(name);
+  const chain = new Tally();
+  for await (const findings of checkChain(scope, isWanted)) chain.add(findings);
+  yield { pool: "", name: `chain ${chainId}`, tally: chain };
+  const gauges = await listGauges(store, chainId);
+  for (const poolAddress of await choosePools(options, pick)) {
     const pool = await getPool(store, { chainId, poolAddress });
     const [state] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
-    if (pool === undefined || state === undefined) continue;
-    const block = state.lastBlock < 0 ? head : state.lastBlock;
-    yield {
-      pool: poolAddress,
-      name: `${pool.dexName} ${pool.token0Symbol}/${pool.token1Symbol}`,
-      findings: [
-        ...(await checkPool(rpc, { pool, block })),
-        ...(await checkState(rpc, { pool, state, gauge: gauges.get(poolAddress) })),
-        ...(await checkFee(rpc, { store, pool })),
-        ...(await checkFactoryFees(rpc, { store, pool })),
-        ...(await checkRows(rpc, { store, pool, pick })),
-        ...(await checkMinute(rpc, { store, pool, head, pick })),
-        ...(await checkHour(rpc, { store, pool, head, pick })),
-        ...(await checkPosition(rpc, { store, pool, gauges, pick })),
-      ],
-    };
+    const tally = new Tally();
+    if (pool === undefined) {
+      const place = { pool: poolAddress, at: "" };
+      tally.add([
+        requireThat(place, { field: "pools (row)", holds: false, stored: "no row", rule: "a row" }),
+      ]);
+    } else {
+      const own = gauges.filter((gauge) => gauge.poolAddress === poolAddress);
+      for await (const findings of checkPool({ ...scope, pool, state, gauges: own }, isWanted))
+        tally.add(findings);
+    }
+    yield { pool: poolAddress, name: nameOf(pool), tally };
   }
+}
+
+async function choosePools(
+  { chainId, pools, store }: AuditOptions,
+  pick: Picker,
+): Promise<readonly string[]> {
+  if (typeof pools !== "number") return pools;
+  const query = { filter: { chainId }, fields: ["poolAddress"] } as const;
+  const active = await store.find(poolStates, query);
+  const known = new Set(active.map(({ poolAddress }) => poolAddress));
+  const inactive = (await store.find(inactivePools, query)).filter(
+    ({ poolAddress }) => !known.has(poolAddress),
+  );
+  return [
+    ...sample(active, { size: pools, pick }),
+    ...sample(inactive, { size: Math.ceil(pools / INACTIVE_SHARE), pick }),
+  ].map(({ poolAddress }) => poolAddress);
+}
+
+function nameOf(pool: PoolRow | undefined): string {
+  return pool === undefined ? "unknown" : `${pool.dexName} ${pool.token0Symbol}/${pool.token1Symbol}`;
 }

@@ -1,5 +1,6 @@
 /**
- * `npm run audit`: compares a sample of the store's rows with the chain. Exit code 1 = differences, 2 = wrong usage.
+ * `npm run audit`: compares rows of the store with each other and with the chain. Exit code 1 = differences, or a planted
+ * value that was not reported; 2 = wrong usage.
  */
 
 import { sanitizeText } from "../../shared/logging/log.ts";
@@ -7,11 +8,18 @@ import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
 import { ConfigError } from "../../shared/settings/settings.ts";
 import { locateStore } from "../../shared/settings/store-location.ts";
 import { openStore } from "../../shared/storage/open.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
+import { loadDeployments } from "../deployments.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { AUDIT_USAGE, type AuditCommand, parseAuditArguments, UsageError } from "./arguments.ts";
-import { audit } from "./audit.ts";
-import { type Finding, isDifference } from "./finding.ts";
+import { type AuditOptions, audit } from "./audit.ts";
+import { copyChain, plant } from "./plant.ts";
 import { AuditRpc } from "./rpc.ts";
+
+/** Differences that are printed of one pool. */
+const PRINTED = 50;
+/** Wrong values of each column with --plant. */
+const ROWS_A_COLUMN = 3;
 
 try {
   const command = parseAuditArguments(process.argv.slice(2), Math.floor(Date.now() / 1000));
@@ -28,48 +36,76 @@ function isHttp(url: string): boolean {
   return /^https?:/i.test(url);
 }
 
-/** Returns the number of differences. */
-async function run({ chain, pools, seed }: AuditCommand): Promise<number> {
+/** Returns the number of differences, or of planted values that were not reported. */
+async function run(command: AuditCommand): Promise<number> {
+  const { chain, pools, seed, storeOnly } = command;
   const { dataDir, mongodbUrl, running, note } = locateStore(process.env);
   if (note !== undefined) process.stderr.write(`${note}\n`);
   const url = running?.localRpc?.[chain] ?? readRpcUrls(process.env).get(chain)?.find(isHttp);
-  if (url === undefined)
+  if (url === undefined && !storeOnly)
     throw new ConfigError([
       note === undefined || running?.isLocalChain
-        ? `EVM_RPC_${chain} must name an RPC endpoint.`
+        ? `EVM_RPC_${chain} must name an RPC endpoint, or --store-only leaves out what needs one.`
         : "The local chain does not run: start it with npm start, or name an RPC endpoint in EVM_RPC_8453.",
     ]);
+  const deployments = loadDeployments(process.env.DEPLOYMENTS_FILE).find(({ chainId }) => chainId === chain);
   const store = await openStore({
     service: "evm-dex",
     dataDir,
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   await store.declare(COLLECTIONS);
-  const all: Finding[] = [];
+  const rpc = url === undefined || storeOnly ? undefined : new AuditRpc(url);
+  const options = { store, rpc, chainId: chain, deployments, pools, seed };
   try {
-    let sampled = 0;
-    for await (const { pool, name, findings } of audit({
-      store,
-      rpc: new AuditRpc(url),
-      chainId: chain,
-      pools,
-      seed,
-    })) {
-      sampled += 1;
-      all.push(...findings);
-      const wrong = findings.filter(isDifference);
-      console.log(`${wrong.length === 0 ? "ok  " : "DIFF"} ${pool} ${name}: ${findings.length} values`);
-      for (const { field, block, stored, chain: there } of wrong) {
-        console.log(`     ${field} at block ${block}: stored ${stored}, the chain's ${there}`);
-      }
-    }
-    const differences = all.filter(isDifference).length;
-    const unanswered = all.filter((finding) => finding.chain === null).length;
-    console.log(
-      `${all.length} values of ${sampled} pools: ${differences} differ, ${unanswered} not available from the node (seed ${seed})`,
-    );
-    return differences;
+    return await (command.plant ? printPlants(options) : printAudit(options));
   } finally {
     await store.close();
   }
+}
+
+async function printAudit(options: AuditOptions): Promise<number> {
+  const sum = { values: 0, differences: 0, unavailable: 0, pools: 0 };
+  for await (const { pool, name, tally } of audit(options)) {
+    const { differences, unavailable, values } = tally;
+    if (pool !== "") sum.pools += 1;
+    sum.values += values;
+    sum.differences += differences.length;
+    sum.unavailable += unavailable;
+    const verdict = differences.length === 0 ? "ok  " : "DIFF";
+    console.log(`${verdict} ${pool === "" ? name : `${pool} ${name}`}: ${values} values`);
+    for (const { at, expected, field, pool: where, stored } of differences.slice(0, PRINTED)) {
+      const place = [where === pool ? "" : where, at].filter((part) => part !== "").join(", ");
+      console.log(`     ${field} at ${place}: stored ${stored}, must be ${expected}`);
+    }
+    if (differences.length > PRINTED) console.log(`     and ${differences.length - PRINTED} more`);
+  }
+  const node =
+    options.rpc === undefined ? "no node was asked" : `${sum.unavailable} not available from the node`;
+  console.log(
+    `${sum.values} values of ${sum.pools} pools: ${sum.differences} differ, ${node} (seed ${options.seed})`,
+  );
+  return sum.differences;
+}
+
+async function printPlants(options: AuditOptions): Promise<number> {
+  const copy = await openSqliteStore({ path: ":memory:" });
+  let [columns, missedCount] = [0, 0];
+  try {
+    await copyChain(options.store, copy, options.chainId);
+    for await (const { column, missed, planted } of plant({
+      ...options,
+      store: copy,
+      rowsAColumn: ROWS_A_COLUMN,
+    })) {
+      columns += planted > 0 ? 1 : 0;
+      missedCount += missed.length;
+      const verdict = missed.length > 0 ? `NOT FOUND in ${missed.join("; ")}` : "found";
+      console.log(`${column.padEnd(34)} ${planted === 0 ? "no rows" : `${verdict} (${planted})`}`);
+    }
+  } finally {
+    await copy.close();
+  }
+  console.log(`${columns} columns, ${missedCount} planted values not found (seed ${options.seed})`);
+  return missedCount;
 }

@@ -22,7 +22,24 @@ interface Reply {
   readonly error?: { readonly message?: string };
 }
 
+interface RpcBlock {
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  /** Unix seconds. */
+  readonly time: number;
+}
+
+interface LogQuery {
+  readonly addresses: readonly string[];
+  readonly topics: readonly Hex[];
+  /** Both inclusive. */
+  readonly fromBlock: number;
+  readonly toBlock: number;
+}
+
 const BATCH = 50;
+/** Free endpoints refuse logs of many blocks at once. */
+const BLOCKS_A_REQUEST = 500;
 
 /**
  * Plain JSON-RPC without the ingest's clients, caches and checks: an audit by the code it audits would share its
@@ -50,32 +67,43 @@ export class AuditRpc {
     return replies.map(({ result }) => (result ?? null) as RpcReceipt | null);
   }
 
-  async logs({
-    address,
-    fromBlock,
-    toBlock,
-  }: {
-    address: string;
-    fromBlock: number;
-    toBlock: number;
-  }): Promise<readonly RpcLog[]> {
-    const range = { address, fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) };
-    const [reply] = await this.#batch([{ method: "eth_getLogs", params: [range] }]);
-    if (!Array.isArray(reply?.result))
-      throw new Error(`eth_getLogs: ${reply?.error?.message ?? "no answer"}`);
-    return reply.result as RpcLog[];
+  /** The logs of contracts with one of the topics, in the order of the chain. */
+  async logs({ addresses, fromBlock, toBlock, topics }: LogQuery): Promise<RpcLog[]> {
+    const ranges: unknown[] = [];
+    for (let from = fromBlock; from <= toBlock; from += BLOCKS_A_REQUEST) {
+      const to = Math.min(toBlock, from + BLOCKS_A_REQUEST - 1);
+      ranges.push({ address: addresses, topics: [topics], fromBlock: toHex(from), toBlock: toHex(to) });
+    }
+    const replies = await this.#batch(ranges.map((range) => ({ method: "eth_getLogs", params: [range] })));
+    return replies.flatMap(({ error, result }) => {
+      if (!Array.isArray(result)) throw new Error(`eth_getLogs: ${error?.message ?? "no answer"}`);
+      return result as RpcLog[];
+    });
   }
 
-  /** Unix seconds of blocks, in the order of `numbers`. */
-  async times(numbers: readonly number[]): Promise<number[]> {
+  /** Blocks in the order of `numbers`; null where the node has none. */
+  async blocks(numbers: readonly number[]): Promise<(RpcBlock | null)[]> {
     const replies = await this.#batch(
       numbers.map((number) => ({ method: "eth_getBlockByNumber", params: [toHex(number), false] })),
     );
-    return replies.map(({ result }, i) => {
-      const time = (result as { timestamp?: string } | null | undefined)?.timestamp;
-      if (time === undefined) throw new Error(`The node has no block ${numbers[i]}.`);
-      return Number(time);
+    return replies.map(({ result }) => {
+      const block = result as { hash: Hex; parentHash: Hex; timestamp: Hex } | null | undefined;
+      if (block === null || block === undefined) return null;
+      return { hash: block.hash, parentHash: block.parentHash, time: Number(block.timestamp) };
     });
+  }
+
+  /** Unix seconds of blocks, by number. */
+  async times(numbers: Iterable<number>): Promise<Map<number, number>> {
+    const wanted = [...new Set(numbers)];
+    const blocks = await this.blocks(wanted);
+    return new Map(
+      wanted.map((number, i) => {
+        const time = blocks[i]?.time;
+        if (time === undefined) throw new Error(`The node has no block ${number}.`);
+        return [number, time];
+      }),
+    );
   }
 
   async #batch(calls: readonly { method: string; params: readonly unknown[] }[]): Promise<Reply[]> {

@@ -13,6 +13,8 @@ import type { ChainDeployments } from "../deployments.ts";
 import { discoverGauges, planGauges } from "./discover/discover-gauges.ts";
 import { discoverPools, planPools } from "./discover/discover-pools.ts";
 import { readInactivePools } from "./reads/inactive-pools.ts";
+import { ReadBudget } from "./reads/read-budget.ts";
+import { readRequestedWallets } from "./reads/requested-wallets.ts";
 import { SnapshotWriter } from "./snapshots/snapshot-writer.ts";
 import { openCheckpoint } from "./start-block.ts";
 import { ChainSync } from "./sync.ts";
@@ -26,6 +28,8 @@ export interface RunChainOptions {
   readonly startBlock: number | undefined;
   /** Inactive pools read a second; 0 = none. */
   readonly inactivePoolsPerSecond: number;
+  /** Requested wallets read an hour; 0 = none. */
+  readonly walletsPerHour: number;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number;
   readonly log: Log;
@@ -39,6 +43,7 @@ export interface RunChainOptions {
 }
 
 const FOLLOWING_CHECK_MS = 500;
+const RETRY_MS = 5_000;
 
 /**
  * Indexes one chain until the signal, as indexUntilAborted: discovery, backfill, head. Throws OtherChain where the store
@@ -107,7 +112,7 @@ async function indexOnce(
     );
     stalls.resolve();
     log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");
-    await runWithInactivePools(options, sync);
+    await runWithReads(options, sync);
   } finally {
     await bulk?.close();
   }
@@ -125,10 +130,10 @@ function openAhead(open: (() => EvmSource) | undefined, isWanted: boolean) {
   return { open: () => take() ?? open(), close: () => take()?.close() };
 }
 
-async function runWithInactivePools(options: RunChainOptions, sync: ChainSync): Promise<void> {
+async function runWithReads(options: RunChainOptions, sync: ChainSync): Promise<void> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const reading = readInactivePoolsOnceFollowing(options, { sync, signal });
+  const reading = readOnceFollowing(options, { sync, signal });
   try {
     await sync.run();
   } finally {
@@ -137,20 +142,43 @@ async function runWithInactivePools(options: RunChainOptions, sync: ChainSync): 
   }
 }
 
-/** In the background, once the backfill no longer needs the endpoints. A failure is logged; the next start goes on. */
-async function readInactivePoolsOnceFollowing(
+/** In the background, once the backfill no longer needs the endpoints. */
+async function readOnceFollowing(
   options: RunChainOptions,
   { sync, signal }: { sync: ChainSync; signal: AbortSignal },
 ): Promise<void> {
-  const { store, source, guard, log } = options;
-  if (options.inactivePoolsPerSecond === 0) return;
   while (!sync.isFollowing && !signal.aborted) await pause(FOLLOWING_CHECK_MS, signal);
+  await Promise.all([readInactive(options, { sync, signal }), readWallets(options, signal)]);
+}
+
+/** A failure is logged; the next start goes on. */
+async function readInactive(
+  { store, source, guard, log, inactivePoolsPerSecond: perSecond }: RunChainOptions,
+  { sync, signal }: { sync: ChainSync; signal: AbortSignal },
+): Promise<void> {
+  if (perSecond === 0) return;
   try {
     const { fromBlock } = sync.checkpoint;
-    const perSecond = options.inactivePoolsPerSecond;
     const read = await readInactivePools({ store, source, fromBlock, perSecond, guard, signal, pause });
     if (read > 0) log.info({ pools: read }, "read pools without events");
   } catch (err) {
     if (!signal.aborted) log.warn({ err }, "reading pools without events was interrupted");
+  }
+}
+
+/** As long as the chain is indexed. A failure is logged; the next wallet follows. */
+async function readWallets(
+  { store, source, guard, log, walletsPerHour }: RunChainOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (walletsPerHour === 0) return;
+  const budget = new ReadBudget(walletsPerHour);
+  while (!signal.aborted) {
+    try {
+      await readRequestedWallets({ store, source, guard, signal, pause, budget });
+    } catch (err) {
+      if (!signal.aborted) log.warn({ err }, "reading a wallet's LP positions failed");
+      await pause(RETRY_MS, signal);
+    }
   }
 }

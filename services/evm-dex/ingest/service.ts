@@ -28,6 +28,7 @@ const SETTINGS_READ = [
   ...INGEST_SETTINGS,
   "REDIS_URL",
   "QUIET_POOLS_PER_SECOND",
+  "WALLETS_PER_HOUR",
   "MAX_LOG_ADDRESSES",
 ] as const;
 
@@ -56,6 +57,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   const options = {
     cache,
     inactivePoolsPerSecond: settings.QUIET_POOLS_PER_SECOND,
+    walletsPerHour: settings.WALLETS_PER_HOUR,
     maxAddresses: settings.MAX_LOG_ADDRESSES,
   };
   return ingest.run(
@@ -98,11 +100,12 @@ async function indexChain(
   options: {
     cache: Cache | undefined;
     inactivePoolsPerSecond: number;
+    walletsPerHour: number;
     maxAddresses: number;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { cache, inactivePoolsPerSecond, maxAddresses, signal } = options;
+  const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, signal } = options;
   const { store, metrics } = ingest;
   const { chainId, name } = chain;
   const log = ingest.log.child({ chainId });
@@ -125,6 +128,7 @@ async function indexChain(
         chain,
         startBlock,
         inactivePoolsPerSecond,
+        walletsPerHour,
         maxAddresses,
         log,
         gauges,

@@ -16,7 +16,7 @@ export interface LpPosition {
 }
 
 /** The pool's cumulative fees per LP token × 1e18: index0() and index1() of the contract. */
-interface FeeIndex {
+export interface FeeIndex {
   readonly index0: bigint;
   readonly index1: bigint;
 }

@@ -7,6 +7,8 @@ const WETH: PortfolioToken = { address: "0x0a", symbol: "WETH", decimals: 18, pr
 const USDC: PortfolioToken = { address: "0x0b", symbol: "USDC", decimals: 6, priceUsd: 1 };
 const AERO: PortfolioToken = { address: "0x0c", symbol: "AERO", decimals: 18, priceUsd: 0.5 };
 const ETHER = 10n ** 18n;
+/** Both windows, and every position there is. */
+const ALL = { windows: 2, isComplete: true };
 
 /** A tenth of 10 WETH and 30,000 USDC: 6,000 USD, two thirds of it staked. */
 const wethPool: Holding = {
@@ -50,7 +52,7 @@ const unpriced = (holding: Holding, side: "token0" | "token1"): Holding => ({
 
 describe("portfolioOf", () => {
   it("adds up shares of reserves, fees and APRs", () => {
-    const portfolio = portfolioOf([aeroPool, wethPool], 2);
+    const portfolio = portfolioOf([aeroPool, wethPool], ALL);
     expect(portfolio.valueUsd).to.equal(8_000);
     expect([portfolio.positionCount, portfolio.poolCount], "held and staked are two").to.deep.equal([3, 2]);
     // 3 + 2 USD, and 1 + 2 USD; then 30 USD.
@@ -71,15 +73,15 @@ describe("portfolioOf", () => {
   });
 
   it("rounds the share of the reserves down as the pool does", () => {
-    const [pool] = portfolioOf(
-      [{ ...aeroPool, balance: 1n, totalSupply: 3n, reserve0: 8n, reserve1: 0n }],
-      0,
-    ).pools;
+    const [pool] = portfolioOf([{ ...aeroPool, balance: 1n, totalSupply: 3n, reserve0: 8n, reserve1: 0n }], {
+      windows: 0,
+      isComplete: true,
+    }).pools;
     expect(pool?.valueUsd).to.equal(2e-6);
   });
 
   it("of nothing is zeros, and nulls where there is nothing to weigh by", () => {
-    expect(portfolioOf([], 2)).to.deep.equal({
+    expect(portfolioOf([], ALL)).to.deep.equal({
       valueUsd: 0,
       positionCount: 0,
       poolCount: 0,
@@ -92,7 +94,7 @@ describe("portfolioOf", () => {
   });
 
   it("has no totals while a token of any position has no price, but keeps the parts", () => {
-    const portfolio = portfolioOf([wethPool, unpriced(aeroPool, "token1")], 2);
+    const portfolio = portfolioOf([wethPool, unpriced(aeroPool, "token1")], ALL);
     expect(portfolio).to.deep.include({
       valueUsd: null,
       feesUsd: [null, null],
@@ -115,7 +117,8 @@ describe("portfolioOf", () => {
   });
 
   it("has no weighted APR while one that counts is unknown", () => {
-    const aprsOf = (holding: Holding) => portfolioOf([holding, aeroPool], 2).aprs.map((apr) => apr === null);
+    const aprsOf = (holding: Holding) =>
+      portfolioOf([holding, aeroPool], ALL).aprs.map((apr) => apr === null);
     expect(aprsOf({ ...wethPool, swapFeeAprs: [null, 0.1] }), "one window").to.deep.equal([true, false]);
     expect(aprsOf({ ...wethPool, rewardApr: null }), "staked").to.deep.equal([true, true]);
     expect(aprsOf({ ...wethPool, rewardApr: null, staked: 0n }), "not staked").to.deep.equal([false, false]);
@@ -125,18 +128,40 @@ describe("portfolioOf", () => {
     ]);
   });
 
+  it("has no totals while a position may be missing, but every part that is known", () => {
+    const portfolio = portfolioOf([wethPool, aeroPool], { windows: 2, isComplete: false });
+    expect(portfolio).to.deep.include({
+      ...{ valueUsd: null, feesUsd: [null, null], aprs: [null, null], concentration: null },
+      ...{ positionCount: 3, poolCount: 2 },
+    });
+    expect(portfolio.pools.map(({ valueUsd, share }) => [valueUsd, share])).to.deep.equal([
+      [6_000, null],
+      [2_000, null],
+    ]);
+    expect(portfolio.tokens.map(({ share }) => share)).to.deep.equal([null, null, null]);
+    expect(portfolioOf([], { windows: 1, isComplete: false })).to.include({ valueUsd: null });
+  });
+
+  it("counts a position in a pool whose state is unknown, without a value or amounts", () => {
+    const unread = { ...aeroPool, totalSupply: 0n, reserve0: 0n, reserve1: 0n };
+    const portfolio = portfolioOf([wethPool, unread], ALL);
+    expect(portfolio).to.include({ valueUsd: null, positionCount: 3, poolCount: 2 });
+    expect(portfolio.pools.map(({ valueUsd }) => valueUsd)).to.deep.equal([6_000, null]);
+    expect(portfolio.tokens.map(({ symbol }) => symbol)).to.deep.equal(["WETH", "USDC"]);
+  });
+
   it("counts the fees of positions that were emptied since, where they have a price", () => {
     const emptied = { ...aeroPool, balance: 0n };
-    expect(portfolioOf([wethPool, emptied], 2).feesUsd).to.deep.equal([8, 30]);
-    expect(portfolioOf([wethPool, emptied], 2)).to.include({
+    expect(portfolioOf([wethPool, emptied], ALL).feesUsd).to.deep.equal([8, 30]);
+    expect(portfolioOf([wethPool, emptied], ALL)).to.include({
       valueUsd: 6_000,
       poolCount: 1,
       positionCount: 2,
     });
     const gone = unpriced(emptied, "token0");
-    expect(portfolioOf([wethPool, gone], 2).feesUsd, "none in the second window").to.deep.equal([null, 30]);
+    expect(portfolioOf([wethPool, gone], ALL).feesUsd, "none in the second window").to.deep.equal([null, 30]);
     const unknown = { ...emptied, earned: [null, { earned0: 0n, earned1: 0n }] };
-    expect(portfolioOf([wethPool, unknown], 2).feesUsd, "not covered").to.deep.equal([null, 30]);
+    expect(portfolioOf([wethPool, unknown], ALL).feesUsd, "not covered").to.deep.equal([null, 30]);
   });
 
   it("has shares that add up to 1, and a concentration between 1/n and 1", () => {
@@ -154,7 +179,7 @@ describe("portfolioOf", () => {
             totalSupply: 10n ** 20n,
             rewardApr: 0.3,
           })),
-          1,
+          { windows: 1, isComplete: true },
         );
         const sum = (shares: readonly { share: number | null }[]) =>
           shares.reduce((total, { share }) => total + (share as number), 0);

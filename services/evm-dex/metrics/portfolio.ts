@@ -21,7 +21,7 @@ export interface Holding {
   readonly poolAddress: string;
   readonly token0: PortfolioToken;
   readonly token1: PortfolioToken;
-  /** LP tokens in the wallet and in the pool's gauge, and all there are. */
+  /** LP tokens in the wallet and in the pool's gauge, and all there are; 0 while the pool's state is not known. */
   readonly balance: bigint;
   readonly staked: bigint;
   readonly totalSupply: bigint;
@@ -54,7 +54,7 @@ interface TokenExposure {
 }
 
 interface Portfolio {
-  /** Null, as are fees, APRs and concentration, as soon as one position cannot be fully priced. */
+  /** Null, as are fees, APRs and concentration, as soon as one position cannot be fully priced or may be missing. */
   readonly valueUsd: number | null;
   readonly positionCount: number;
   readonly poolCount: number;
@@ -68,26 +68,66 @@ interface Portfolio {
   readonly concentration: number | null;
 }
 
-/** `windows`: number of windows in the holdings. */
-export function portfolioOf(holdings: readonly Holding[], windows: number): Portfolio {
-  const active = holdings.filter(({ balance, staked }) => balance + staked > 0n).map(valued);
-  const valueUsd = sumOrNull(active.map((holding) => holding.valueUsd));
-  const each = Array.from({ length: windows }, (_, i) => i);
+interface PortfolioOptions {
+  /** Number of windows in the holdings. */
+  readonly windows: number;
+  /** Whether the holdings are all there are. If not, what is null while a position has no price is null too. */
+  readonly isComplete: boolean;
+}
+
+export function portfolioOf(holdings: readonly Holding[], options: PortfolioOptions): Portfolio {
+  const steps = portfolioInSteps(holdings, options);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** Holdings between two yields: some tenths of a millisecond. */
+const HOLDINGS_A_STEP = 100;
+
+/** The same in steps that last less than a millisecond each, but for a sort. */
+export function* portfolioInSteps(
+  holdings: Iterable<Holding>,
+  { windows, isComplete }: PortfolioOptions,
+): Generator<undefined, Portfolio> {
+  const active: ValuedHolding[] = [];
+  const fees: (number | null)[][] = Array.from({ length: windows }, () => []);
+  let count = 0;
+  for (const holding of holdings) {
+    if (++count % HOLDINGS_A_STEP === 0) yield;
+    for (const [i, terms] of fees.entries()) terms.push(feesUsdOf(holding, i));
+    if (holding.balance + holding.staked > 0n) active.push(valueHolding(holding));
+  }
+  const valueUsd = isComplete ? sumOrNull(active.map((each) => each.valueUsd)) : null;
+  const positionCount = active.reduce((sum, { balance, staked }) => sum + isAny(balance) + isAny(staked), 0);
+  const aprs: (number | null)[] = [];
+  for (let i = 0; i < windows; i++) {
+    yield;
+    aprs.push(weightedApr(active, { valueUsd, window: i }));
+  }
+  yield;
+  const pools = active.map((each) => poolExposure(each, valueUsd)).sort(byValue("poolAddress"));
+  yield;
+  const amounts = yield* tokenAmounts(active);
+  yield;
   return {
     valueUsd,
-    positionCount: active.reduce((sum, { balance, staked }) => sum + isAny(balance) + isAny(staked), 0),
+    positionCount,
     poolCount: active.length,
-    feesUsd: each.map((i) =>
-      valueUsd === null ? null : sumOrNull(holdings.map((holding) => feesUsdOf(holding, i))),
-    ),
-    aprs: each.map((i) => weightedApr(active, { valueUsd, window: i })),
-    pools: active.map((holding) => poolExposure(holding, valueUsd)).sort(byValue("poolAddress")),
-    tokens: tokenExposures(active, valueUsd).sort(byValue("address")),
+    feesUsd: fees.map((terms) => (valueUsd === null ? null : sumOrNull(terms))),
+    aprs,
+    pools,
+    tokens: tokenExposures(amounts, valueUsd).sort(byValue("address")),
     concentration: concentrationOf(active, valueUsd),
   };
 }
 
-interface ValuedHolding extends Holding {
+/** What the LP tokens of a holding are worth. */
+interface ValuedHolding {
+  readonly holding: Holding;
+  readonly balance: bigint;
+  readonly staked: bigint;
   /** Raw units. */
   readonly amount0: bigint;
   readonly amount1: bigint;
@@ -95,13 +135,19 @@ interface ValuedHolding extends Holding {
 }
 
 /** LP tokens / all LP tokens × reserve, rounded down as when they are burnt. Source: Aerodrome Pool.burn. */
-function valued(holding: Holding): ValuedHolding {
+function valueHolding(holding: Holding): ValuedHolding {
   const { balance, staked, totalSupply } = holding;
   const shareOf = (reserve: bigint) =>
     totalSupply === 0n ? 0n : ((balance + staked) * reserve) / totalSupply;
   const amount0 = shareOf(holding.reserve0);
   const amount1 = shareOf(holding.reserve1);
-  return { ...holding, amount0, amount1, valueUsd: usdOf(holding, amount0, amount1) };
+  const valueUsd = isUnread(holding) ? null : usdOf(holding, amount0, amount1);
+  return { holding, balance, staked, amount0, amount1, valueUsd };
+}
+
+/** LP tokens of a pool that has none: its state is not known yet. */
+function isUnread({ totalSupply }: Holding): boolean {
+  return totalSupply === 0n;
 }
 
 function usdOf({ token0, token1 }: Holding, amount0: bigint, amount1: bigint): number | null {
@@ -127,11 +173,11 @@ function weightedApr(
   { valueUsd, window }: { valueUsd: number | null; window: number },
 ): number | null {
   if (valueUsd === null || valueUsd <= 0) return null;
-  const incomes = active.map((holding) => {
-    const { balance, staked, rewardApr } = holding;
+  const incomes = active.map(({ holding, balance, staked, valueUsd: ownUsd }) => {
+    const { rewardApr } = holding;
     const swapFeeApr = holding.swapFeeAprs[window] ?? null;
-    const heldUsd = ((holding.valueUsd ?? 0) * Number(balance)) / Number(balance + staked);
-    const stakedUsd = ((holding.valueUsd ?? 0) * Number(staked)) / Number(balance + staked);
+    const heldUsd = ((ownUsd ?? 0) * Number(balance)) / Number(balance + staked);
+    const stakedUsd = ((ownUsd ?? 0) * Number(staked)) / Number(balance + staked);
     return sumOrNull([
       balance === 0n ? 0 : times(heldUsd, swapFeeApr),
       staked === 0n ? 0 : times(stakedUsd, rewardApr),
@@ -141,39 +187,49 @@ function weightedApr(
   return income === null ? null : income / valueUsd;
 }
 
-function poolExposure(holding: ValuedHolding, total: number | null): PoolExposure {
+function poolExposure({ holding, valueUsd }: ValuedHolding, total: number | null): PoolExposure {
   return {
     poolAddress: holding.poolAddress,
     token0Symbol: holding.token0.symbol,
     token1Symbol: holding.token1.symbol,
-    valueUsd: holding.valueUsd,
-    share: shareOf(holding.valueUsd, total),
+    valueUsd,
+    share: shareOf(valueUsd, total),
   };
 }
 
-function tokenExposures(active: readonly ValuedHolding[], total: number | null): TokenExposure[] {
-  const sums = new Map<string, { token: PortfolioToken; amount: bigint; values: (number | null)[] }>();
-  for (const { token0, token1, amount0, amount1 } of active) {
-    for (const [token, amount] of [
-      [token0, amount0],
-      [token1, amount1],
-    ] as const) {
-      const sum = sums.get(token.address) ?? { token, amount: 0n, values: [] };
-      sum.amount += amount;
-      sum.values.push(times(toWholeTokens(amount, token.decimals), token.priceUsd));
-      sums.set(token.address, sum);
+type TokenAmounts = ReadonlyMap<
+  string,
+  { readonly token: PortfolioToken; readonly amount: bigint; readonly values: readonly (number | null)[] }
+>;
+
+/** By token, raw units. */
+function* tokenAmounts(active: readonly ValuedHolding[]): Generator<undefined, TokenAmounts> {
+  const raw = new Map<string, { token: PortfolioToken; amount: bigint; values: (number | null)[] }>();
+  const add = (token: PortfolioToken, amount: bigint): void => {
+    const known = raw.get(token.address);
+    const valueUsd = times(toWholeTokens(amount, token.decimals), token.priceUsd);
+    if (known === undefined) raw.set(token.address, { token, amount, values: [valueUsd] });
+    else {
+      known.amount += amount;
+      known.values.push(valueUsd);
     }
+  };
+  let count = 0;
+  for (const { holding, amount0, amount1 } of active) {
+    if (++count % HOLDINGS_A_STEP === 0) yield;
+    if (isUnread(holding)) continue;
+    add(holding.token0, amount0);
+    add(holding.token1, amount1);
   }
-  return [...sums.values()].map(({ token, amount, values }) => {
+  return raw;
+}
+
+function tokenExposures(amounts: TokenAmounts, total: number | null): TokenExposure[] {
+  return Array.from(amounts.values(), ({ token, amount, values }) => {
+    const whole = toWholeTokens(amount, token.decimals);
     const valueUsd = sumOrNull(values);
-    const { address, symbol, decimals } = token;
-    return {
-      address,
-      symbol,
-      amount: toWholeTokens(amount, decimals),
-      valueUsd,
-      share: shareOf(valueUsd, total),
-    };
+    const { address, symbol } = token;
+    return { address, symbol, amount: whole, valueUsd, share: shareOf(valueUsd, total) };
   });
 }
 

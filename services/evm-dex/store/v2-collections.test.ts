@@ -1,7 +1,15 @@
 import { after, before, describe, it } from "mocha";
 import { expectSearch, Planner } from "../test/kit/planner.ts";
 import { address, CHAIN_ID } from "../test/kit/rows.ts";
-import { gauges, lpEvents, lpPositions, v2LargeSwaps, v2Rollups } from "./v2-collections.ts";
+import {
+  gauges,
+  lpAnchors,
+  lpEvents,
+  lpPositions,
+  v2LargeSwaps,
+  v2Rollups,
+  walletRequests,
+} from "./v2-collections.ts";
 
 describe("v2 collections", () => {
   let planner: Planner;
@@ -34,6 +42,13 @@ describe("v2 collections", () => {
         order: [{ field: "time", direction: "asc" }],
         limit: 1,
       }),
+      requested: planner.explain(walletRequests, {
+        filter: { chainId: CHAIN_ID },
+        order: [{ field: "requestedAtMs", direction: "asc" }],
+        limit: 1,
+      }),
+      anchors: planner.explain(lpAnchors, { filter: { chainId: CHAIN_ID, wallet: address(1) } }),
+      gaugesBefore: planner.explain(gauges, { filter: { chainId: CHAIN_ID, createdBlock: { lt: 9 } } }),
       gaugesBeyond: planner.explain(gauges, { filter: { chainId: CHAIN_ID, createdBlock: { gt: 9 } } }),
       eventsBeyond: planner.explain(lpEvents, { filter: { chainId: CHAIN_ID, blockNumber: { gt: 9 } } }),
     };

@@ -125,7 +125,60 @@ export const factoryFees = collection({
   shardKey: ["chainId", "factory"],
 });
 
-export const V2_COLLECTIONS = [factoryFees, gauges, v2Rollups, v2LargeSwaps, lpEvents, lpPositions];
+/** Wallets that a service was asked for and whose past the ingest has yet to read: services add, the ingest removes. */
+export const walletRequests = collection({
+  name: "wallet_requests",
+  fields: {
+    chainId: "int",
+    wallet: "text",
+    /** Unix milliseconds. */
+    requestedAtMs: "int",
+  },
+  key: ["chainId", "wallet"],
+  indexes: [{ fields: ["chainId", "requestedAtMs"] }],
+  shardKey: ["chainId"],
+});
+
+/** Wallets whose positions older than the index have been read. Written after the wallet's rows in lp_anchors. */
+export const knownWallets = collection({
+  name: "known_wallets",
+  fields: {
+    chainId: "int",
+    wallet: "text",
+    /** Pools and gauges older than the index that were known then. With more of them the wallet is read again. */
+    contracts: "int",
+    /** The block whose balances were read. */
+    readAtBlock: "int",
+  },
+  key: ["chainId", "wallet"],
+  indexes: [],
+  shardKey: ["chainId", "wallet"],
+});
+
+/**
+ * What a known wallet held and had staked just before the first indexed block, in pools older than that; none where it
+ * had nothing. A fact about final history: no rollback above that block changes it. A row in lp_positions takes
+ * precedence.
+ */
+export const lpAnchors = collection({
+  name: "lp_anchors",
+  fields: { chainId: "int", wallet: "text", poolAddress: "text", balance: "bigint", staked: "bigint" },
+  key: ["chainId", "wallet", "poolAddress"],
+  indexes: [],
+  shardKey: ["chainId", "wallet"],
+});
+
+export const V2_COLLECTIONS = [
+  factoryFees,
+  gauges,
+  v2Rollups,
+  v2LargeSwaps,
+  lpEvents,
+  lpPositions,
+  walletRequests,
+  knownWallets,
+  lpAnchors,
+];
 
 export type FactoryFeeRow = RowOf<typeof factoryFees>;
 export type GaugeRow = RowOf<typeof gauges>;
@@ -133,3 +186,5 @@ export type V2RollupRow = RowOf<typeof v2Rollups>;
 export type V2LargeSwapsRow = RowOf<typeof v2LargeSwaps>;
 export type LpEventRow = RowOf<typeof lpEvents>;
 export type LpPositionRow = RowOf<typeof lpPositions>;
+export type WalletRequestRow = RowOf<typeof walletRequests>;
+export type LpAnchorRow = RowOf<typeof lpAnchors>;

@@ -53,6 +53,7 @@ function run(store: Store, { chain, urls }: { chain: TestChain; urls: readonly s
     chain: loadDeployments(chain.deploymentsFile)[0] as ChainDeployments,
     startBlock: 0,
     inactivePoolsPerSecond: 0,
+    walletsPerHour: 0,
     log,
     signal: stop.signal,
     guard: () => [],

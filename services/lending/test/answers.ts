@@ -8,10 +8,10 @@ import type {
 } from "../../shared/contract/endpoint.ts";
 import { parseQuery } from "../../shared/contract/parse.ts";
 import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
+import { TimeSlices } from "../../shared/process/time-slices.ts";
 import { CuratorRegistry } from "../curators.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow } from "../protocols/rows.ts";
-import { TimeSlices } from "../serve/columns/time-slices.ts";
 import type { ServeDeps } from "../serve/deps.ts";
 import { PriceTable } from "../serve/prices/price-table.ts";
 import { ProtocolTables } from "../serve/tables/protocol-tables.ts";

@@ -60,7 +60,8 @@ export type ParamsOf<E extends Endpoint> = {
 } & ([SortableOf<E>] extends [never] ? unknown : { readonly order: readonly OrderTerm<SortableOf<E>>[] });
 
 /**
- * The block that a result was computed at: X-Data-Block, X-Data-As-Of, X-Data-From-Block, X-Data-Stale and the ETag.
+ * The block that a result was computed at: X-Data-Block, X-Data-As-Of, X-Data-From-Block,
+ * X-Data-Positions-From-Block, X-Data-Stale and the ETag.
  */
 export interface DataVersion {
   readonly block: number;
@@ -69,6 +70,8 @@ export interface DataVersion {
   readonly blockHash?: string;
   /** First indexed block: numbers cover nothing before it. */
   readonly fromBlock?: number;
+  /** X-Data-Positions-From-Block: from this block on all LP positions of the wallet are known. */
+  readonly positionsFromBlock?: number;
   /**
    * Distinguishes results at the same block, for example by the prices used. Part of the ETag only, and derived from the
    * data, so that replicas agree on it.

@@ -240,5 +240,7 @@ function setCacheHeaders(res: Response, { tag, version, maxAge }: CacheState): v
   res.setHeader("X-Data-Block", version.block);
   res.setHeader("X-Data-As-Of", `${new Date(version.time * 1000).toISOString().slice(0, 19)}+00:00`);
   if (version.fromBlock !== undefined) res.setHeader("X-Data-From-Block", version.fromBlock);
+  if (version.positionsFromBlock !== undefined)
+    res.setHeader("X-Data-Positions-From-Block", version.positionsFromBlock);
   if (version.stale !== undefined) res.setHeader("X-Data-Stale", version.stale);
 }

@@ -158,6 +158,13 @@ export const SETTINGS = {
     meaning:
       "How many pools without an event since the first indexed block are read a second, once, after the backfill; 0 = none",
   },
+  WALLETS_PER_HOUR: {
+    parse: integer({ min: 0, max: 100_000 }),
+    default: "60",
+    usedBy: ["ingest"],
+    meaning:
+      "Requested wallets whose LP positions older than the first indexed block are read an hour, each by some 50 eth_calls for 20,000 pools; 0 = none: their totals stay null",
+  },
   MAX_LOG_ADDRESSES: {
     parse: integer({ min: 1, max: 100_000 }),
     default: "1000",

@@ -35,7 +35,7 @@ export function balanceBlockAt(entry: PoolEntry, head: number): number {
 export function* listUnread(entries: Iterable<PoolEntry>, head: number): Generator<PoolEntry> {
   let turns = 0;
   for (const entry of entries) {
-    if (entry.anchor === undefined) continue;
+    if (entry.anchor === undefined || entry.lastBlock < 0) continue;
     if (entry.balanceBlock < entry.lastBlock) yield entry;
     else if (turns < TURNS_A_HEAD && entry.balanceBlock < balanceBlockAt(entry, head)) {
       turns += 1;

@@ -9,35 +9,42 @@ const [TOKEN, USD] = [address(0x10), address(0x11)];
 const E18 = 10n ** 18n;
 const T = 1_700_000_000;
 
-/** The pool at a price of 1, with as many whole tokens on either side. */
-function setDepth(entry: PoolEntry, whole: bigint, time: number): void {
-  const reserve = whole * E18;
+/** The pool with as many whole tokens on either side. */
+function setState(entry: PoolEntry, at: { price: number; whole: bigint; time: number }): void {
+  const reserve = at.whole * E18;
   entry.state = {
     ...EMPTY_STATE,
-    sqrtPriceX96: 2n ** 96n,
+    sqrtPriceX96: BigInt(Math.round(Math.sqrt(at.price) * 2 ** 48)) * 2n ** 48n,
     liquidity: 10n ** 30n,
     reserve0: reserve,
     reserve1: reserve,
   };
-  entry.lastTime = time;
+  entry.lastTime = at.time;
 }
+
+const entryOf = (n: number) =>
+  poolEntry({
+    row: poolRow({
+      ...{ poolAddress: address(0x900 + n), token0Address: TOKEN, token1Address: USD, token1Decimals: 18 },
+      createdAt: T - 1e7,
+    }),
+  });
 
 describe("PoolPrices: depth that a pool has held", () => {
   it("counts what left the window five minutes ago no more, though nothing has happened since", () => {
-    const row = poolRow({ token0Address: TOKEN, token1Address: USD, token1Decimals: 18, createdAt: T - 1e7 });
-    const entry = poolEntry({ row });
+    const [growing, other] = [entryOf(1), entryOf(2)] as const;
     const prices = new PoolPrices([USD]);
-    const find = () => entry;
-    const depthUsd = () => prices.price(TOKEN)?.link?.support.depthUsd;
-    setDepth(entry, 20_000n, T);
-    prices.closeBlock([entry], T, find);
-    setDepth(entry, 100_000n, T + 1_000);
-    prices.closeBlock([entry], T + 1_000, find);
-    // An eighth of 100,000 has been held, rounded down to three binary digits.
-    expect(depthUsd()).to.equal(12_288);
+    const find = (pool: string) => [growing, other].find(({ row }) => row.poolAddress === pool);
+    setState(growing, { price: 1.002, whole: 20_000n, time: T });
+    setState(other, { price: 1, whole: 60_000n, time: T });
+    prices.closeBlock([growing, other], T, find);
+    setState(growing, { price: 1.002, whole: 100_000n, time: T + 1_000 });
+    prices.closeBlock([growing], T + 1_000, find);
+    // An eighth of 100,000 has been held: less than 60,000.
+    expect(prices.usd(TOKEN)).to.equal(1);
     prices.closeBlock([], T + 1_299, find);
-    expect(depthUsd()).to.equal(12_288);
+    expect(prices.usd(TOKEN)).to.equal(1);
     prices.closeBlock([], T + 1_300, find);
-    expect(depthUsd()).to.equal(98_304);
+    expect(prices.usd(TOKEN)).to.be.closeTo(1.002, 1e-9);
   });
 });

@@ -2,12 +2,12 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
 import { headers } from "../../../shared/index/evm/headers.ts";
-import { parallelGroups, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { parallelGroups, put, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { describeLong } from "../../../shared/testkit/describe.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
-import { lpEvents } from "../../store/v2-collections.ts";
-import { CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
+import { knownWallets, lpAnchors, lpEvents } from "../../store/v2-collections.ts";
+import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import {
   type BlockPlan,
   blockPlans,
@@ -121,6 +121,23 @@ describeLong("rollbackTo", () => {
       );
       expectSame(await dump(store), all);
     }
+    await store.close();
+  });
+
+  it("keeps what wallets held before the index, unless it goes back to before that", async () => {
+    const chain = growChain(fc.sample(blockPlans(14), { numRuns: 1, seed: 5 })[0] as BlockPlan[]);
+    const store = await openTestStore();
+    const checkpoint = await indexBlocks(store, { chain, checkpoint: startCheckpoint() });
+    const key = { chainId: CHAIN_ID, wallet: address(0xa) };
+    await store.write([
+      put(knownWallets, [{ ...key, contracts: 1, readAtBlock: chain.length }]),
+      put(lpAnchors, [{ ...key, poolAddress: address(0x900), balance: 1n, staked: 0n }]),
+    ]);
+    const count = async () => [await store.count(knownWallets, {}), await store.count(lpAnchors, {})];
+    await rollbackTo(store, { checkpoint, target: targetOf(chain, checkpoint.fromBlock), guard });
+    expect(await count()).to.deep.equal([1, 1]);
+    await rollbackTo(store, { checkpoint, target: targetOf(chain, checkpoint.fromBlock - 1), guard });
+    expect(await count()).to.deep.equal([0, 0]);
     await store.close();
   });
 

@@ -21,7 +21,7 @@ import {
   tokens,
 } from "../../store/collections.ts";
 import { getPriceStart } from "../../store/queries.ts";
-import { factoryFees, gauges, lpEvents } from "../../store/v2-collections.ts";
+import { factoryFees, gauges, knownWallets, lpAnchors, lpEvents } from "../../store/v2-collections.ts";
 import { REMOVED_FIELDS, type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 import { repairPool } from "./repair-pool.ts";
 import { repairPositions } from "./repair-positions.ts";
@@ -62,6 +62,7 @@ export async function rollbackTo(
     ...repairs,
     put(poolStates, await forgetBalances(store, { chainId, target, repaired: removedOf })),
     ...(await repairPositions(store, { chainId, target })),
+    ...removeAnchors(checkpoint, target),
     removeWhere(lpEvents, after),
     removeWhere(gauges, { chainId, createdBlock: { gt: target.number } }),
     removeWhere(poolFees, { chainId, block: { gt: target.number } }),
@@ -106,6 +107,12 @@ async function removePriceStart(
     removeWhere(priceLinks, { chainId, hops: { gt: 0 } }),
     removeWhere(priceStarts, { chainId }),
   ];
+}
+
+/** Only where the block before the index was itself replaced: what wallets held there may be another amount now. */
+function removeAnchors({ chainId, fromBlock }: CheckpointRow, target: RollbackTarget): WriteStep[] {
+  if (target.number >= fromBlock) return [];
+  return [removeWhere(knownWallets, { chainId }), removeWhere(lpAnchors, { chainId })];
 }
 
 function byPool(events: readonly RemovedEvent[]): Map<string, RemovedEvent[]> {

@@ -122,7 +122,7 @@ export function v2SupplyCall(poolAddress: string, block: number): EthCall {
 
 export function v2PositionCalls(
   wallet: string,
-  { state, pool, block }: { state: V2State; pool: PoolFacts; block: number },
+  { state, pool, block }: { state: V2State; pool: Pick<PoolFacts, "poolAddress">; block: number },
 ): EthCall[] {
   const data = encodeCall(BALANCE_OF, [wallet as Hex]);
   const { gauge } = state;

@@ -21,7 +21,8 @@ import { CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
 import { HEAD, type Sample, sampleWorld } from "../../test/v2/v2-sample.ts";
 import { HOUR, priceLink } from "../../test/v2/v2-world.ts";
 import { rewardTokens } from "../../views/v2-facts.ts";
-import { V2PoolList } from "./v2-pool-list.ts";
+import { V2HeadTable } from "./v2-head-table.ts";
+import { V2PoolList, type V2PoolListRow } from "./v2-pool-list.ts";
 
 /** What an ingest may do to the store between two requests. */
 type Step =
@@ -56,12 +57,11 @@ describeLong("V2PoolList", () => {
   });
   afterEach(() => store.close());
 
-  const listOf = (options: Store = store) =>
-    new V2PoolList(options, {
-      chainId: CHAIN_ID,
-      rewards: rewardTokens([sample.world.chain]),
-      render: (row) => JSON.stringify(row) as RowText,
-    });
+  const listOf = (options: Store = store) => {
+    const rewards = rewardTokens([sample.world.chain]);
+    const render = (row: V2PoolListRow) => JSON.stringify(row) as RowText;
+    return new V2PoolList(new V2HeadTable(options, { chainId: CHAIN_ID, rewards }), { rewards, render });
+  };
   const ALL = { limit: 1_000, offset: 0 };
 
   it("that followed every head equals one that reads only the last, whatever came between", async () => {

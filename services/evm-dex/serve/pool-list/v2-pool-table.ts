@@ -21,6 +21,8 @@ import { readAtHead } from "../head.ts";
 export const TABLE_DAYS = 7;
 /** Pools per read: the process serves other requests in between. */
 const POOLS_A_READ = 2_000;
+/** Fewer where a head is awaited: SQLite blocks the event loop for as long as it reads. */
+const POOLS_AN_UPDATE = 50;
 /** Pools without a known state that are looked up at each head. */
 const UNKNOWN_A_READ = 1_000;
 /** Further behind, reloading costs less than finding the changes. */
@@ -31,6 +33,8 @@ export interface V2Entry {
   readonly pool: PoolRow;
   /** Undefined where nothing of the pool is known. */
   readonly holdings: V2Holdings | undefined;
+  /** The stored state that `holdings` are of; undefined where none is stored. */
+  readonly state: string | undefined;
   readonly hours: readonly V2NumbersRow[];
   readonly days: readonly V2NumbersRow[];
 }
@@ -147,13 +151,16 @@ export async function updateTable(
     if (known !== undefined) stale.set(poolAddress, known.pool);
   }
   const staleList = [...stale.values()];
-  for (let from = 0; from < staleList.length; from += POOLS_A_READ) {
-    const some = staleList.slice(from, from + POOLS_A_READ);
+  await new Promise(setImmediate);
+  for (let from = 0; from < staleList.length; from += POOLS_AN_UPDATE) {
+    const some = staleList.slice(from, from + POOLS_AN_UPDATE);
     for (const entry of await readEntries(store, { pools: some, checkpoint })) {
       entries.set(entry.pool.poolAddress, entry);
     }
+    await new Promise(setImmediate);
   }
   const links = await linksUpTo(store, { links: table.links, since, pools: created, checkpoint });
+  await new Promise(setImmediate);
   const lastEvents = [await findLastEvent(store, checkpoint)];
   const isSameSet = entries.size === table.entries.size && created.length === 0;
   return tableOf(isSameSet ? entries : inOrder(entries), { links, lastEvents, checkpoint });
@@ -255,6 +262,7 @@ async function readEntries(
   const daysOf = byPool(days);
   return pools.map((pool) => ({
     pool,
+    state: stateOf.get(pool.poolAddress),
     holdings: readHoldings(stateOf.get(pool.poolAddress), { pool, checkpoint }),
     hours: hoursOf.get(pool.poolAddress) ?? [],
     days: daysOf.get(pool.poolAddress) ?? [],

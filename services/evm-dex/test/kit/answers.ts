@@ -5,6 +5,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import type { ChainDeployments } from "../../deployments.ts";
 import type { ServeDeps } from "../../serve/deps.ts";
 import { PoolReader } from "../../serve/pool/pool-reader.ts";
+import { createV2Tables } from "../../serve/pool-list/v2-tables.ts";
 
 /** The rows of a handler's result as objects by column, after a check against the declaration. */
 export async function rowsOf<E extends Endpoint>(
@@ -35,5 +36,6 @@ export async function refusalOf<E extends Endpoint>(
 /** Dependencies of handlers over a store alone: no head is known beforehand, so each row is read from it. */
 export function depsOf(store: Store, chains: readonly ChainDeployments[] = []): ServeDeps {
   const pools = new PoolReader({ store, heads: { current: () => undefined, observe: () => {} } });
-  return { store, chains, pools };
+  const v2Tables = createV2Tables({ store, chains });
+  return { store, chains, pools, v2Tables, wallets: { request: () => {} } };
 }

@@ -16,8 +16,10 @@ import {
 } from "../../store/collections.ts";
 import { toLinkRow } from "../../store/price-links.ts";
 import {
+  knownWallets,
   type LpEventRow,
   type LpPositionRow,
+  lpAnchors,
   lpEvents,
   lpPositions,
   type V2RollupRow,
@@ -60,6 +62,8 @@ export class V2World {
   readonly moves: WorldMove[] = [];
   /** LP tokens that wallets have had since before the first indexed block. */
   readonly older: { pool: WorldPool; wallet: string; balance: bigint }[] = [];
+  /** Wallets whose positions older than the index have been read; others are unknown but for their events. */
+  readonly known: string[] = [];
   /** Filled by `write`. */
   readonly feeShares: FeeShare[] = [];
   readonly #tokens: WorldToken[] = [];
@@ -144,8 +148,28 @@ export class V2World {
         this.pools.map(({ row }) => row),
       ),
       ...replay.steps(),
+      ...this.#past(),
       put(checkpoints, [this.checkpoint]),
     ]);
+  }
+
+  #past() {
+    const chainId = CHAIN_ID;
+    const isKnown = ({ wallet }: { wallet: string }) => this.known.includes(wallet);
+    const contracts = this.pools.filter(({ row }) => row.createdBlock < FROM_BLOCK).length;
+    return [
+      put(
+        knownWallets,
+        this.known.map((wallet) => ({ chainId, wallet, contracts, readAtBlock: FROM_BLOCK + 9 })),
+      ),
+      put(
+        lpAnchors,
+        this.older.filter(isKnown).map(({ pool, wallet, balance }) => ({
+          ...{ chainId, wallet, poolAddress: pool.row.poolAddress },
+          ...{ balance, staked: 0n },
+        })),
+      ),
+    ];
   }
 
   get checkpoint() {

@@ -2,9 +2,9 @@ import type { Cell } from "../../../shared/contract/column.ts";
 import type { Endpoint, RowText } from "../../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../../shared/contract/order.ts";
 import { toRowText } from "../../../shared/contract/render-table.ts";
+import { TimeSlices } from "../../../shared/process/time-slices.ts";
 import { type SortTerm, sortPositions } from "./order-positions.ts";
 import { cellOf, type TableColumn } from "./table-columns.ts";
-import { TimeSlices } from "./time-slices.ts";
 
 export interface TableQuery {
   readonly order: readonly OrderTerm[];

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { MongoClient } from "mongodb";
+import { TimeSlices } from "../../../shared/process/time-slices.ts";
 import { openMongoStore } from "../../../shared/storage/mongodb/store.ts";
 import { put, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { describeWithProcesses } from "../../../shared/testkit/describe.ts";
@@ -20,7 +21,6 @@ import {
   type Written,
   writeBlock,
 } from "../../test/stored.ts";
-import { TimeSlices } from "../columns/time-slices.ts";
 import { EntityMirror } from "./entity-mirror.ts";
 
 const KIND = kindOf("morpho-v1");

@@ -1,12 +1,12 @@
 import { readConsistently } from "../../../shared/index/consistent-read.ts";
 import { hasData } from "../../../shared/index/evm/checkpoint.ts";
+import type { TimeSlices } from "../../../shared/process/time-slices.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { EntityMap } from "../../protocols/entity-map.ts";
 import type { EntitySet } from "../../protocols/protocol.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { getCheckpoint, listEntities } from "../../store/queries.ts";
 import { fromStateText } from "../../store/state-text.ts";
-import type { TimeSlices } from "../columns/time-slices.ts";
 
 /** Attempts to read a state that no write changes meanwhile. */
 const MAX_ATTEMPTS = 8;

@@ -1,8 +1,8 @@
+import type { TimeSlices } from "../../../shared/process/time-slices.ts";
 import type { DeployedProtocol } from "../../deployments.ts";
 import type { EntitySet } from "../../protocols/protocol.ts";
 import type { LendingRow } from "../../protocols/rows.ts";
 import { ColumnDictionaries, distinctTexts, RowColumns } from "../columns/row-columns.ts";
-import type { TimeSlices } from "../columns/time-slices.ts";
 import {
   MARKET_LAYOUT,
   type MarketColumns,

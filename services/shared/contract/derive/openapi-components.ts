@@ -10,6 +10,11 @@ const HEADERS = {
     description: "First indexed block: numbers say nothing about what lies before.",
     schema: { type: "integer", format: "int64" },
   },
+  "X-Data-Positions-From-Block": {
+    description:
+      "Only of a liquidity provider's summary: from this block on all LP positions of the wallet are known. Absent while those older than the index are yet to be read; until then totals are null.",
+    schema: { type: "integer", format: "int64" },
+  },
   "X-Data-Stale": {
     description:
       "Only where part of the answer is older than its block allows: what, and its age in seconds, as in `prices; age=123` (lending while evm-dex returns no prices).",
@@ -56,6 +61,7 @@ export function successHeaders(): Record<string, unknown> {
     "X-Data-Block",
     "X-Data-As-Of",
     "X-Data-From-Block",
+    "X-Data-Positions-From-Block",
     "X-Data-Stale",
     "X-Session-Id",
     "X-Ignored-Parameters",

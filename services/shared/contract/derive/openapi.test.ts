@@ -179,6 +179,7 @@ describe("toOpenApi", () => {
       "X-Data-Block",
       "X-Data-As-Of",
       "X-Data-From-Block",
+      "X-Data-Positions-From-Block",
       "X-Data-Stale",
       "X-Session-Id",
       "X-Ignored-Parameters",

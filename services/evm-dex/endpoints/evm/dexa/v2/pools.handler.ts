@@ -7,11 +7,11 @@ import { V2PoolList, type V2PoolListRow } from "../../../../serve/pool-list/v2-p
 import { rewardTokens } from "../../../../views/v2-facts.ts";
 import { endpoint } from "./pools.endpoint.ts";
 
-export function dexaPoolsHandler({ store, chains }: ServeDeps): Handler<typeof endpoint> {
+export function dexaPoolsHandler({ v2Tables, chains }: ServeDeps): Handler<typeof endpoint> {
   const rewards = rewardTokens(chains);
   const render = (row: V2PoolListRow) => toRowText(endpoint, toCells(endpoint, row));
   const lists = new Map(
-    chains.map(({ chainId }) => [chainId, new V2PoolList(store, { chainId, rewards, render })]),
+    [...v2Tables].map(([chainId, table]) => [chainId, new V2PoolList(table, { rewards, render })]),
   );
   return async ({ chain_id, limit, offset }) => {
     const found = await lists.get(chain_id)?.read({ limit, offset });

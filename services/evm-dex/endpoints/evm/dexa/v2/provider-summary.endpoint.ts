@@ -1,14 +1,14 @@
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { chainId, evmAddress } from "../../../../../shared/contract/param.ts";
 
-const WHOLE = "null if any position cannot be fully priced";
+const WHOLE = "null if any position cannot be fully priced, or not all positions are known yet";
 
 export const endpoint = defineEndpoint({
   family: "evm-dex",
   path: "/evm/dexa/v2/provider-summary",
   summary: "Liquidity-provider summary and portfolio metrics",
   description:
-    "One row for any address, of zeros and nulls for one without positions. LP tokens staked in a gauge count as the staker's, none as the gauge's. Positions are known from the LP-token transfers and gauge events since the first indexed block; one older than that is known from its first event on, with its state on the chain then. Portfolio-wide USD sums and weighted APRs are null if any position cannot be fully priced; values per pool and per token are null on their own.",
+    "One row for any address, of zeros and nulls for one without positions. LP tokens staked in a gauge count as the staker's, none as the gauge's. Positions are known from the LP-token transfers and gauge events since the first indexed block. In pools older than that, an address is known once its balances have been read from the chain, some seconds after the first request for it as a rule: X-Data-Positions-From-Block then names the first indexed block. Until then that header is absent, counts and lists have only positions with events since that block, and sums are null. Portfolio-wide USD sums and weighted APRs are also null if any position cannot be fully priced; values per pool and per token are null on their own.",
   mediaType: "application/vnd.service.table.v2.0.0+json",
   body: "array",
   params: {
@@ -42,7 +42,7 @@ export const endpoint = defineEndpoint({
       name: "totalFeesEarned7d",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: `Swap fees earned in the previous 7 completed UTC days, claimed or not, at the prices of the indexed head: of every Fees event the share of the LP tokens then held in the wallet (difference of the pool's fee index × balance, Aerodrome Pool._updateFor). Staked LP tokens earn emissions instead, and their swap fees go to the gauge's voters. Positions emptied since count; ${WHOLE}, or where a pool of the window is not covered by the index.`,
+      description: `Swap fees earned in the previous 7 completed UTC days, claimed or not, at the prices of the indexed head: of every Fees event the share of the LP tokens then held in the wallet (difference of the pool's fee index × balance, Aerodrome Pool._updateFor). Staked LP tokens earn emissions instead, and their swap fees go to the gauge's voters. Positions emptied since count; ${WHOLE}, or where the window begins before the first indexed block and any pool is older than that.`,
     },
     {
       name: "totalFeesEarned30d",

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
-import type { Store } from "../../../../../shared/storage/port.ts";
+import { put, type Store } from "../../../../../shared/storage/port.ts";
+import { EMPTY_V2_STATE, writeV2State } from "../../../../protocols/aerodrome-v2/state.ts";
+import { inactivePools, pools } from "../../../../store/collections.ts";
 import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
 import { address, openTestStore } from "../../../../test/kit/rows.ts";
 import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2/v2-expectation.ts";
@@ -23,10 +25,25 @@ describe("/evm/dexa/v2/provider-summary", () => {
   afterEach(() => store.close());
 
   async function rowOf(sample: Sample, wallet: string) {
-    const handler = dexaProviderSummaryHandler(depsOf(store, [sample.world.chain]));
-    const rows = await rowsOf(endpoint, handler, { chain_id: 8453, wallet_address: wallet as Hex });
+    const deps = depsOf(store, [sample.world.chain]);
+    const params = { chain_id: 8453, wallet_address: wallet as Hex } as const;
+    const rows = await rowsOf(endpoint, dexaProviderSummaryHandler(deps), params);
     expect(rows).to.have.length(1);
+    // From the table of all pools, first read and kept, as for wallets with many positions.
+    const fromTable = dexaProviderSummaryHandler(deps, { fewPositions: -1 });
+    for (const _ of ["first", "kept"]) expect(await rowsOf(endpoint, fromTable, params)).to.deep.equal(rows);
     return rows[0] as Record<string, unknown>;
+  }
+  /** Also what the handler asked of the ingest, and the version. */
+  async function answerOf(sample: Sample, wallet: string) {
+    const requested: unknown[] = [];
+    const wallets = { request: (key: unknown) => requested.push(key) };
+    const handler = dexaProviderSummaryHandler({ ...depsOf(store, [sample.world.chain]), wallets });
+    const params = { chain_id: 8453, wallet_address: wallet as Hex } as const;
+    const { rows, version } = await handler(params, {} as never);
+    const cells = rows[0] as readonly unknown[];
+    const row = Object.fromEntries(endpoint.columns.map(({ name }, i) => [name, cells[i]]));
+    return { row, version, requested };
   }
   function expectNear(cell: unknown, value: number, title: string): void {
     expect(cell, title).to.be.closeTo(value, Math.abs(value) * NEAR);
@@ -59,6 +76,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
   it("adds up what a wallet holds and has staked, what it is entitled to and what it has earned", async () => {
     const sample = sampleWorld();
     const { world, weth, usdt } = sample;
+    world.known.push(ALICE);
     await world.write(store);
     // 300 of 1,000 LP tokens of one pool, 150 of them staked; 25 of 725 of the other.
     const share = { weth: 300 / 1_000, usdt: 25 / 725 };
@@ -122,6 +140,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
 
   it("counts what was earned before a position was emptied", async () => {
     const sample = sampleWorld();
+    sample.world.known.push(BOB);
     await sample.world.write(store);
     const fees = expectedFees(sample, { wallet: BOB, days: 7 });
     const row = await rowOf(sample, BOB);
@@ -136,8 +155,9 @@ describe("/evm/dexa/v2/provider-summary", () => {
     });
   });
 
-  it("has zeros and nulls for an unknown wallet", async () => {
+  it("has zeros and nulls for a wallet that is known to have nothing", async () => {
     const sample = sampleWorld();
+    sample.world.known.push(address(0xdead));
     await sample.world.write(store);
     expect(await rowOf(sample, address(0xdead))).to.deep.equal({
       providerId: address(0xdead),
@@ -153,6 +173,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
   it("has no sums while one position cannot be priced, but every part that can", async () => {
     const sample = sampleWorld();
     const { world, dust, weth } = sample;
+    world.known.push(ALICE);
     const move = { pool: dust, time: MIDNIGHT - DAY, wallet: ALICE, kind: "transfer" } as const;
     world.moves.push({ ...move, amount: 10n * LP });
     await world.write(store);
@@ -185,6 +206,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
 
   it("has no weighted APR while the reward of something staked has no price", async () => {
     const sample = sampleWorld({ rewardUsd: null });
+    sample.world.known.push(ALICE);
     await sample.world.write(store);
     const row = await rowOf(sample, ALICE);
     expect(row).to.include({ averageApr7dWeighted: null, averageApr30dWeighted: null });
@@ -195,6 +217,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
 
   it("has no fees and APRs of windows that begin before the index does", async () => {
     const sample = sampleWorld({ indexedFrom: MIDNIGHT - 10 * DAY });
+    sample.world.known.push(ALICE, BOB);
     await sample.world.write(store);
     const row = await rowOf(sample, BOB);
     expectFees(row.totalFeesEarned7d, expectedFees(sample, { wallet: BOB, days: 7 }), "totalFeesEarned7d");
@@ -219,6 +242,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
     move(between, MIDNIGHT - 20 * DAY, 20n);
     move(between, start, 90n);
     move(between, MIDNIGHT - 3 * DAY, -50n);
+    world.known.push(last, first, between);
     await world.write(store);
     for (const wallet of [last, first, between]) {
       const { totalFeesEarned7d } = await rowOf(sample, wallet);
@@ -231,6 +255,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
     const { world, weth } = sample;
     const carol = address(0xca501);
     world.older.push({ pool: weth, wallet: carol, balance: 40n * LP });
+    world.known.push(carol);
     const leave = { pool: weth, time: MIDNIGHT - 4 * DAY + 99, wallet: carol, kind: "transfer" } as const;
     world.moves.push({ ...leave, amount: -40n * LP });
     await world.write(store);
@@ -244,6 +269,128 @@ describe("/evm/dexa/v2/provider-summary", () => {
       "totalFeesEarned30d",
     );
     expect(row.firstPositionTimestamp, "as far as it is known").to.equal(isoOf(leave.time));
+  });
+
+  it("has a position that nothing has touched since the index began, and its fees", async () => {
+    const sample = sampleWorld();
+    const { world, weth } = sample;
+    const dave = address(0xda7e);
+    world.older.push({ pool: weth, wallet: dave, balance: 40n * LP });
+    world.known.push(dave);
+    await world.write(store);
+    const row = await rowOf(sample, dave);
+    expect(row).to.include({ activePositionCount: 1, poolCount: 1, firstPositionTimestamp: null });
+    const usd = ((expectedTvl(weth) as number) * 40) / 1_040;
+    expectNear(row.totalValueLockedUsd, usd, "totalValueLockedUsd");
+    for (const days of [7, 30]) {
+      expectFees(
+        row[`totalFeesEarned${days}d`],
+        expectedFees(sample, { wallet: dave, days }),
+        `${days} days`,
+      );
+      expectNear(
+        row[`averageApr${days}dWeighted`],
+        expectedApr(sample, { pool: weth, days }),
+        `${days} days`,
+      );
+    }
+  });
+
+  it("has no totals of a wallet whose past is unread, but its positions with events", async () => {
+    const sample = sampleWorld();
+    const { world, weth } = sample;
+    const dave = address(0xda7e);
+    world.older.push({ pool: weth, wallet: dave, balance: 40n * LP });
+    await world.write(store);
+    const unread = await answerOf(sample, dave);
+    expect(unread.row).to.deep.include({
+      ...{ totalValueLockedUsd: null, totalFeesEarned7d: null, totalFeesEarned30d: null },
+      ...{ averageApr7dWeighted: null, averageApr30dWeighted: null, concentrationIndex: null },
+      ...{ activePositionCount: 0, poolCount: 0, topPoolsData: [], tokenExposure: [] },
+    });
+    expect(unread.requested).to.deep.equal([{ chainId: 8453, wallet: dave }]);
+    expect(unread.version).not.to.have.property("positionsFromBlock");
+    const alice = await answerOf(sample, ALICE);
+    expect(alice.row).to.include({ totalValueLockedUsd: null, activePositionCount: 3, poolCount: 2 });
+    expect(
+      (alice.row.topPoolsData as unknown[][]).map(([, , , usd, share]) => [typeof usd, share]),
+    ).to.deep.equal([
+      ["number", null],
+      ["number", null],
+    ]);
+
+    world.known.push(dave);
+    await world.write(store);
+    const read = await answerOf(sample, dave);
+    expect(read.requested).to.deep.equal([]);
+    expect(read.version?.positionsFromBlock).to.equal(world.checkpoint.fromBlock);
+    // The same block: another ETag.
+    expect(read.version?.tag).not.to.equal(unread.version?.tag);
+  });
+
+  it("reads a known wallet again once more pools older than the index are known", async () => {
+    const sample = sampleWorld();
+    const { world, weth } = sample;
+    world.known.push(ALICE);
+    await world.write(store);
+    expect((await answerOf(sample, ALICE)).requested).to.deep.equal([]);
+    const found = { ...weth.row, poolAddress: address(0x9999) };
+    await store.write([put(pools, [found])]);
+    const { row, requested } = await answerOf(sample, ALICE);
+    expect(requested).to.deep.equal([{ chainId: 8453, wallet: ALICE }]);
+    expect(row.totalValueLockedUsd).to.equal(null);
+  });
+
+  it("has no fees of windows before the index of a wallet that may have left an older pool then", async () => {
+    const sample = sampleWorld({ indexedFrom: MIDNIGHT - 10 * DAY });
+    sample.world.known.push(address(0xdead));
+    await sample.world.write(store);
+    expect(await rowOf(sample, address(0xdead))).to.include({
+      ...{ totalValueLockedUsd: 0, totalFeesEarned7d: 0, totalFeesEarned30d: null },
+    });
+  });
+
+  it("knows every wallet while no pool is older than the index", async () => {
+    const sample = sampleWorld({ indexedFrom: MIDNIGHT - 10 * DAY });
+    const { world } = sample;
+    for (const { row } of world.pools)
+      Object.assign(row, { createdAt: world.indexedFrom + 20, createdBlock: 110 });
+    await world.write(store);
+    const { row, requested, version } = await answerOf(sample, address(0xdead));
+    expect(row).to.include({ totalValueLockedUsd: 0, totalFeesEarned7d: 0, totalFeesEarned30d: 0 });
+    expect(requested).to.deep.equal([]);
+    expect(version?.positionsFromBlock).to.equal(world.checkpoint.fromBlock);
+  });
+
+  it("has no value of a position in an older pool whose state is yet to be read", async () => {
+    const sample = sampleWorld();
+    const { world, weth } = sample;
+    const dave = address(0xda7e);
+    const quiet = world.addPool({
+      ...{ token0: weth.token0, token1: weth.token1, fee: 30, reserve0: 1n, reserve1: 1n },
+    });
+    world.older.push({ pool: quiet, wallet: dave, balance: 40n * LP });
+    world.known.push(dave);
+    await world.write(store);
+    const row = await rowOf(sample, dave);
+    expect(row).to.include({ totalValueLockedUsd: null, activePositionCount: 1, totalFeesEarned7d: null });
+    const state = {
+      ...EMPTY_V2_STATE,
+      totalSupply: 80n * LP,
+      reserve0: 10n ** 18n,
+      reserve1: 3_000_000_000n,
+    };
+    await store.write([
+      put(inactivePools, [
+        {
+          ...{ chainId: 8453, poolAddress: quiet.row.poolAddress, state: writeV2State(state) },
+          ...{ balance0: 0n, balance1: 0n, balanceBlock: 99, priced: false },
+        },
+      ]),
+    ]);
+    const read = await rowOf(sample, dave);
+    expectNear(read.totalValueLockedUsd, 3_000, "half of it");
+    expect(read).to.include({ totalFeesEarned7d: 0, totalFeesEarned30d: 0 });
   });
 });
 

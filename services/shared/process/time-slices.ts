@@ -14,6 +14,15 @@ export class TimeSlices {
     return performance.now() - this.#startedMs >= this.#sliceMs;
   }
 
+  /** Runs a generator to its end, and pauses where it yields when that is due. */
+  async run<T>(steps: Generator<undefined, T>): Promise<T> {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      if (this.due()) await this.pause();
+    }
+  }
+
   /** Yields to the event loop. */
   async pause(): Promise<void> {
     await new Promise(setImmediate);
