@@ -40,6 +40,18 @@ export function heldShare(points: readonly DepthPoint[], now: number): number {
   return Math.floor(held * 8) / 8;
 }
 
+/**
+ * When time alone may next change heldShare: as soon as the oldest point has left the window, or the first one has been
+ * there for all of it. Undefined where it will not.
+ * @param points trimmed to the window
+ */
+export function nextHeldChange(points: readonly DepthPoint[], now: number): number | undefined {
+  const [first, second] = points;
+  if (first === undefined) return undefined;
+  if (first.time > now - MEDIAN_WINDOW_SECONDS) return first.time + MEDIAN_WINDOW_SECONDS;
+  return second && second.time + MEDIAN_WINDOW_SECONDS;
+}
+
 function shareOf(least: number, depth: number): number {
   return depth > 0 ? least / depth : 0;
 }

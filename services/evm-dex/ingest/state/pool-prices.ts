@@ -1,5 +1,5 @@
 import { type PricePoint, trimPoints, trustedPrice } from "../../../shared/pricing/median.ts";
-import { ageShare, type DepthPoint, heldShare } from "../../../shared/pricing/vote-share.ts";
+import { ageShare, type DepthPoint, heldShare, nextHeldChange } from "../../../shared/pricing/vote-share.ts";
 import type { PriceEdge } from "../../price/edges.ts";
 import { type LinkChange, PriceGraph } from "../../price/graph.ts";
 import type { TokenLink, TokenPrice } from "../../price/link.ts";
@@ -18,8 +18,13 @@ export class PoolPrices {
   readonly graph: PriceGraph;
   readonly feeds = new AnchorFeeds();
   readonly #points = new Map<string, PoolPoint[]>();
-  /** Pools whose trusted price is not their spot price, or whose depth is not all held: time alone changes them. */
-  readonly #unsettled = new Set<string>();
+  /** Pools whose trusted price is not their spot price: any second may change it. */
+  readonly #disputed = new Set<string>();
+  /**
+   * By second: pools that have held more of their depth from then on. Nearly all that were traded in the last five
+   * minutes, thousands on Base: to look at each of them in every block would cost more than the walk.
+   */
+  readonly #due = new Map<number, Set<string>>();
 
   constructor(anchors: readonly string[], rules?: WalkRules) {
     this.graph = new PriceGraph(anchors, rules);
@@ -69,12 +74,23 @@ export class PoolPrices {
       this.#addPoint(entry, time);
       this.#setEdge(entry, time);
     }
-    for (const pool of [...this.#unsettled]) {
+    for (const pool of this.#takeDue(time)) {
       const entry = entryOf(pool);
       if (entry !== undefined) this.#setEdge(entry, time);
     }
     this.graph.update(time);
     return this.graph.takeLinks();
+  }
+
+  /** The pools that time alone changes at this second. */
+  #takeDue(time: number): Set<string> {
+    const pools = new Set(this.#disputed);
+    for (const [second, due] of this.#due) {
+      if (second > time) continue;
+      for (const pool of due) pools.add(pool);
+      this.#due.delete(second);
+    }
+    return pools;
   }
 
   #addPoint(entry: PoolEntry, time: number): void {
@@ -97,8 +113,13 @@ export class PoolPrices {
     trimPoints(points, time);
     const edge = toEdge(entry, { price: trustedPrice(points, time), held: heldShare(points, time) });
     this.graph.set(edge);
-    if (edge.price === last.price && edge.held === 1) this.#unsettled.delete(pool);
-    else this.#unsettled.add(pool);
+    if (edge.price === last.price) this.#disputed.delete(pool);
+    else this.#disputed.add(pool);
+    const due = edge.held === 1 ? undefined : nextHeldChange(points, time);
+    if (due === undefined) return;
+    const pools = this.#due.get(due);
+    if (pools === undefined) this.#due.set(due, new Set([pool]));
+    else pools.add(pool);
   }
 }
 
