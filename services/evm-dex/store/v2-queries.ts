@@ -141,6 +141,17 @@ export function findPositionNumbers(
   });
 }
 
+/** Some of a wallet's positions; those without an indexed event are left out. */
+export function getPositionNumbers(
+  store: Store,
+  { chainId, wallet, pools }: { chainId: number; wallet: string; pools: readonly string[] },
+): Promise<PositionNumbers[]> {
+  return store.getMany(
+    lpPositions,
+    pools.map((poolAddress) => ({ chainId, wallet, poolAddress })),
+  );
+}
+
 /** Events of some of a wallet's positions in [since, until), in the order of the chain. */
 export function findLpEvents(
   store: Store,

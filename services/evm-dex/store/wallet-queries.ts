@@ -5,7 +5,9 @@ import {
   gauges,
   knownWallets,
   type LpAnchorRow,
+  type LpEventRow,
   lpAnchors,
+  lpEvents,
   type WalletRequestRow,
   walletRequests,
 } from "./v2-collections.ts";
@@ -50,6 +52,18 @@ export function findLpAnchors(
   { chainId, wallet, after, limit }: { chainId: number; wallet: string; after: string; limit: number },
 ): Promise<LpAnchorRow[]> {
   return store.find(lpAnchors, { filter: { chainId, wallet, poolAddress: { gt: after } }, limit });
+}
+
+/** Whose positions changed after a block, and where: at most `limit` changes of all wallets. */
+export function findWalletsChanges(
+  store: Store,
+  { chainId, after, limit }: { chainId: number; after: number; limit: number },
+): Promise<Pick<LpEventRow, "wallet" | "poolAddress">[]> {
+  return store.find(lpEvents, {
+    filter: { chainId, blockNumber: { gt: after } },
+    fields: ["wallet", "poolAddress"],
+    limit,
+  });
 }
 
 /** The wallets that wait longest, at most `limit`. */

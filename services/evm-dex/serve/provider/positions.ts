@@ -1,7 +1,7 @@
 import type { TimeSlices } from "../../../shared/process/time-slices.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { EMPTY_POSITION, type LpPosition, positionText } from "../../metrics/lp-position.ts";
-import { findPositionNumbers, type PositionNumbers } from "../../store/v2-queries.ts";
+import { findPositionNumbers, getPositionNumbers, type PositionNumbers } from "../../store/v2-queries.ts";
 import { findLpAnchors } from "../../store/wallet-queries.ts";
 
 /** Rows a read: SQLite blocks the event loop for as long as it reads. */
@@ -38,6 +38,15 @@ export async function readPositions(
     for (const row of page) positions.set(row.poolAddress, toPosition(row));
   }
   return [...positions.values()];
+}
+
+/** Positions in some pools with events. */
+export async function readSomePositions(
+  store: Store,
+  query: { chainId: number; wallet: string; pools: readonly string[] },
+): Promise<Position[]> {
+  if (query.pools.length === 0) return [];
+  return (await getPositionNumbers(store, query)).map(toPosition);
 }
 
 async function* pagesOf<R extends { poolAddress: string }>(

@@ -15,14 +15,15 @@ import { getCheckpoint } from "../../store/queries.ts";
 import { readWalletPast } from "../../store/wallet-queries.ts";
 import { coverageOf, type RewardTokens, type TokenFacts, valueV2Pool } from "../../views/v2-facts.ts";
 import type { V2HeadState, V2HeadTable } from "../pool-list/v2-head-table.ts";
-import { type PastPositions, readPastPositions } from "./past-positions.ts";
-import { isOfInterest, type Position, readPositions } from "./positions.ts";
+import type { PastPositions } from "./past-positions.ts";
+import { isOfInterest, type Position } from "./positions.ts";
 import {
   type ProviderPool,
   type ProviderPools,
   readProviderPools,
   selectProviderPools,
 } from "./provider-pools.ts";
+import type { WalletMemory } from "./wallet-memory.ts";
 
 /** The windows of fees and APRs, in completed UTC days. */
 const WINDOW_DAYS = [7, 30] as const;
@@ -39,6 +40,7 @@ interface SummaryQuery {
   readonly chainId: number;
   readonly rewards: RewardTokens;
   readonly table: V2HeadTable | undefined;
+  readonly memory: WalletMemory;
   /** Positions that are still few; all but tests use the default. */
   readonly fewPositions?: number;
 }
@@ -85,7 +87,9 @@ async function readSummary(store: Store, query: SummaryQuery & { checkpoint: Che
   const slices = new TimeSlices(SLICE_MS);
   // Before the positions: once a wallet is known, all of them are stored.
   const past = await readWalletPast(store, { wallet, checkpoint: query.checkpoint });
-  const all = await readPositions(store, { chainId, wallet, slices });
+  const key = { chainId, wallet, isKnown: past.isKnown, slices };
+  const known = await query.memory.readPositions(store, { ...key, checkpoint: query.checkpoint });
+  const all = [...known.all.values()];
   const isFew = all.length <= (query.fewPositions ?? FEW_POSITIONS);
   const table = isFew ? undefined : await query.table?.read();
   const checkpoint = table?.checkpoint ?? query.checkpoint;
@@ -95,7 +99,7 @@ async function readSummary(store: Store, query: SummaryQuery & { checkpoint: Che
   const positions = all.filter((position) => isOfInterest(position, since));
   const pools = await readPools(store, { ...query, checkpoint, table, positions, windows, slices });
   const times = [...windows.map(({ start }) => start).reverse(), midnight];
-  const before = await readPastPositions(store, { chainId, wallet, positions, times, slices });
+  const before = await query.memory.readPast(store, { ...key, positions: known, since, times });
   const holdings = holdingsIn(positions, { ...query, ...pools, checkpoint, before, windows });
   const isComplete = past.isKnown;
   const steps = portfolioInSteps(holdings, { windows: windows.length, isComplete });
@@ -134,7 +138,10 @@ async function readSummary(store: Store, query: SummaryQuery & { checkpoint: Che
     isComplete,
     checkpoint,
     isOfBlock: !pools.mayBeLater && !all.some(isLater),
-    keep: pools.keep,
+    keep: () => {
+      pools.keep();
+      query.memory.keep(key, { checkpoint, positions: known, times, past: before });
+    },
   };
 }
 

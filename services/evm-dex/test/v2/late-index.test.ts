@@ -14,6 +14,7 @@ import { ReadBudget } from "../../ingest/reads/read-budget.ts";
 import { readRequestedWallets } from "../../ingest/reads/requested-wallets.ts";
 import type { ServeDeps } from "../../serve/deps.ts";
 import { RequestedWallets } from "../../serve/provider/requested-wallets.ts";
+import { WalletMemory } from "../../serve/provider/wallet-memory.ts";
 import { priceLinks } from "../../store/collections.ts";
 import { knownWallets, lpAnchors, lpPositions, walletRequests } from "../../store/v2-collections.ts";
 import { depsOf, rowsOf } from "../kit/answers.ts";
@@ -30,13 +31,18 @@ const STRANGER = address(0xdead1);
 
 type Row = Record<string, Cell>;
 
+interface Follower {
+  readonly v2Tables: ServeDeps["v2Tables"];
+  readonly memory: WalletMemory;
+}
+
 describeWithChain("dexa v2: an index that begins after its pools", () => {
   let chain: TestChain;
   /** From the chain's beginning: it knows every position by its events. */
   let full: TestIngest;
   let wallets: Address[];
-  /** By ingest: tables that follow its heads, reorgs included. */
-  const tables = new Map<TestIngest, ServeDeps["v2Tables"]>();
+  /** By ingest: what follows its heads, reorgs included. */
+  const followers = new Map<TestIngest, Follower>();
   let silent: Address[];
 
   before(async () => {
@@ -63,9 +69,12 @@ describeWithChain("dexa v2: an index that begins after its pools", () => {
     const handler = dexaProviderSummaryHandler(deps);
     const params = { chain_id: 8453, wallet_address: wallet } as const;
     const [row] = (await rowsOf(dexaProviderSummary, handler, params)) as [Row];
-    if (!tables.has(ingest)) tables.set(ingest, deps.v2Tables);
-    const followed = { ...deps, v2Tables: tables.get(ingest) as typeof deps.v2Tables };
-    const fromTable = dexaProviderSummaryHandler(followed, { fewPositions: -1 });
+    const { v2Tables } = deps;
+    const memory = new WalletMemory({ leastPositions: 0 });
+    if (!followers.has(ingest)) followers.set(ingest, { v2Tables, memory });
+    const follower = followers.get(ingest) as Follower;
+    const followed = { ...deps, v2Tables: follower.v2Tables };
+    const fromTable = dexaProviderSummaryHandler(followed, { fewPositions: -1, memory: follower.memory });
     expect(await rowsOf(dexaProviderSummary, fromTable, params), "from the table").to.deep.equal([row]);
     const { version } = await handler(params, {} as never);
     await requested.flush();
@@ -95,7 +104,7 @@ describeWithChain("dexa v2: an index that begins after its pools", () => {
   async function takePricesOfFull(late: TestIngest): Promise<void> {
     const { store } = late;
     // It has other prices in memory.
-    tables.delete(late);
+    followers.delete(late);
     const links = await full.store.find(priceLinks, {});
     await store.write([removeWhere(priceLinks, { chainId: 8453 }), put(priceLinks, links)]);
   }

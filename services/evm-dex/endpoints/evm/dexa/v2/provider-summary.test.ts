@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
 import { EMPTY_V2_STATE, writeV2State } from "../../../../protocols/aerodrome-v2/state.ts";
+import { WalletMemory } from "../../../../serve/provider/wallet-memory.ts";
 import { inactivePools, pools } from "../../../../store/collections.ts";
 import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
 import { address, openTestStore } from "../../../../test/kit/rows.ts";
@@ -30,7 +31,8 @@ describe("/evm/dexa/v2/provider-summary", () => {
     const rows = await rowsOf(endpoint, dexaProviderSummaryHandler(deps), params);
     expect(rows).to.have.length(1);
     // From the table of all pools, first read and kept, as for wallets with many positions.
-    const fromTable = dexaProviderSummaryHandler(deps, { fewPositions: -1 });
+    const memory = new WalletMemory({ leastPositions: 0 });
+    const fromTable = dexaProviderSummaryHandler(deps, { fewPositions: -1, memory });
     for (const _ of ["first", "kept"]) expect(await rowsOf(endpoint, fromTable, params)).to.deep.equal(rows);
     return rows[0] as Record<string, unknown>;
   }
