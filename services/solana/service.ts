@@ -20,6 +20,7 @@ import { createDeps } from "./serve/deps.ts";
 import { findExampleScenes } from "./serve/example-scenes.ts";
 import { hasData } from "./serve/head.ts";
 import { watchHead } from "./serve/heads.ts";
+import { createPriceSource } from "./serve/prices.ts";
 import { createServeMetrics } from "./serve/serve-metrics.ts";
 import { createStatus } from "./serve/status.ts";
 import { COLLECTIONS } from "./store/collections.ts";
@@ -69,6 +70,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
       metrics,
       tracing,
       status: createStatus({ store, readings }),
+      prices: createPriceSource(store),
       findExampleCandidates: findExampleScenes(deps),
       async missingDataError(_endpoint, { isAbsent }) {
         const isRead = hasData(await getCheckpoint(store));

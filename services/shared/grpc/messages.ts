@@ -23,7 +23,9 @@ export function toPricesRequestMessage(request: PricesRequest): PricesRequestMes
 }
 
 export function fromPricesRequestMessage(message: PricesRequestMessage): PricesRequest {
-  const request = { chainId: message.chainId, tokens: message.tokens.map((token) => token.toLowerCase()) };
+  // Letter case matters in Solana's addresses, which never begin like this.
+  const tokens = message.tokens.map((token) => (/^0x/i.test(token) ? token.toLowerCase() : token));
+  const request = { chainId: message.chainId, tokens };
   return message.block === undefined ? request : { ...request, block: message.block };
 }
 

@@ -13,6 +13,7 @@ import {
   MAX_PRICE_TOKENS,
   type PriceSource,
   type PricesRequest,
+  SOLANA_CHAIN_ID,
   type StatusSource,
 } from "./types.ts";
 import { fullName, loadProtocols, MESSAGE_LIMITS, type PricesRequestMessage } from "./wire.ts";
@@ -141,19 +142,24 @@ function checkToken(isAuthorized: TokenCheck | undefined, metadata: Metadata): v
   throw new ServiceError("unauthorized", "The service token is missing or wrong.");
 }
 
+const EVM_ADDRESS = /^0x[a-f0-9]{40}$/;
+const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
 function checkPricesRequest({ chainId, tokens }: PricesRequest): void {
-  if (chainId < 1) throw new ServiceError("bad_request", "Cannot price tokens: chain_id was not sent.");
   if (tokens.length > MAX_PRICE_TOKENS) {
     throw new ServiceError(
       "bad_request",
       `Cannot price ${tokens.length} tokens: at most ${MAX_PRICE_TOKENS} a call.`,
     );
   }
-  const wrong = tokens.find((token) => !/^0x[a-f0-9]{40}$/.test(token));
-  if (wrong !== undefined) {
-    throw new ServiceError(
-      "bad_request",
-      `Cannot price ${JSON.stringify(wrong.slice(0, 64))}: it is not an EVM address.`,
-    );
-  }
+  const isSolana = chainId === SOLANA_CHAIN_ID;
+  const wrong = tokens.find((token) => !(isSolana ? SOLANA_ADDRESS : EVM_ADDRESS).test(token));
+  if (wrong === undefined) return;
+  if (isSolana && EVM_ADDRESS.test(wrong))
+    throw new ServiceError("bad_request", "Cannot price tokens: chain_id was not sent.");
+  const kind = isSolana ? "a Solana" : "an EVM";
+  throw new ServiceError(
+    "bad_request",
+    `Cannot price ${JSON.stringify(wrong.slice(0, 64))}: it is not ${kind} address.`,
+  );
 }

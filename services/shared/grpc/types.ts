@@ -3,16 +3,19 @@
 /** Most tokens of one GetPrices; the largest response is then a few tens of KB. */
 export const MAX_PRICE_TOKENS = 500;
 
+/** Solana has no number of its own: it is chain 0, as in statuses. */
+export const SOLANA_CHAIN_ID = 0;
+
 export interface PricesRequest {
   readonly chainId: number;
-  /** EVM addresses, lower case; at most MAX_PRICE_TOKENS. */
+  /** EVM addresses in lower case, or Solana mints; at most MAX_PRICE_TOKENS. */
   readonly tokens: readonly string[];
-  /** Any indexed block; absent = the latest. */
+  /** Any indexed block; absent = the latest, which is all that Solana has. */
   readonly block?: number;
 }
 
 export interface TokenPrice {
-  /** Lower case. */
+  /** As in the request. */
   readonly token: string;
   /** USD for one whole token; null where no path of sufficient depth leads to an anchor. */
   readonly usd: number | null;

@@ -12,9 +12,14 @@ export async function readPriceUsd(
   store: Store,
   { mint, time }: { mint: string; time: number },
 ): Promise<number | null> {
+  return (await loadPrices(store, [mint])).usd(mint, time);
+}
+
+/** The prices of some tokens, with all that they rest on. */
+export async function loadPrices(store: Store, mints: readonly string[]): Promise<PriceTracker> {
   const book = new PriceTracker();
   const asked = new Set<string>();
-  let wanted = [mint];
+  let wanted = [...new Set(mints)];
   while (wanted.length > 0) {
     for (const each of wanted) asked.add(each);
     const rows = await store.getMany(
@@ -26,7 +31,7 @@ export async function readPriceUsd(
     const parents = entries.flatMap(({ quotes }) => quotes.map(({ parent }) => parent));
     wanted = [...new Set(parents)].filter((parent) => !asked.has(parent));
   }
-  return book.usd(mint, time);
+  return book;
 }
 
 /** Rows of two moments, read during a write, may rest on each other; what is made from them is read again. */
