@@ -119,7 +119,13 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     parts.add("front", gateway);
     const { url, payUrl, adminUrl } = gateway;
     const localRpc = devnet && { 8453: devnet.url };
-    await writeStoreMarker(root, { ...mark, ...(localRpc && { localRpc }), ...(payUrl && { payUrl }) });
+    const deploymentsFile = devnet?.env.DEPLOYMENTS_FILE;
+    await writeStoreMarker(root, {
+      ...mark,
+      ...(localRpc && { localRpc }),
+      ...(deploymentsFile && { deploymentsFile }),
+      ...(payUrl && { payUrl }),
+    });
     if (devnet !== undefined) await untilIndexed(url, { apiKey, pool: devnet.pool, signal: stopping });
     const startedInSeconds = (performance.now() - startedMs) / 1000;
     const notes = [...absent, ...findMisspeltSettings(given).warnings];

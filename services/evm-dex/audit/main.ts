@@ -39,7 +39,7 @@ function isHttp(url: string): boolean {
 /** Returns the number of differences, or of planted values that were not reported. */
 async function run(command: AuditCommand): Promise<number> {
   const { chain, pools, seed, storeOnly } = command;
-  const { dataDir, mongodbUrl, running, note } = locateStore(process.env);
+  const { dataDir, isLocal, mongodbUrl, running, note } = locateStore(process.env);
   if (note !== undefined) process.stderr.write(`${note}\n`);
   const url = running?.localRpc?.[chain] ?? readRpcUrls(process.env).get(chain)?.find(isHttp);
   if (url === undefined && !storeOnly)
@@ -48,7 +48,10 @@ async function run(command: AuditCommand): Promise<number> {
         ? `EVM_RPC_${chain} must name an RPC endpoint, or --store-only leaves out what needs one.`
         : "The local chain does not run: start it with npm start, or name an RPC endpoint in EVM_RPC_8453.",
     ]);
-  const deployments = loadDeployments(process.env.DEPLOYMENTS_FILE).find(({ chainId }) => chainId === chain);
+  const file = process.env.DEPLOYMENTS_FILE ?? running?.deploymentsFile;
+  // Of a local chain that does not run, nothing says what is deployed there.
+  const registry = file === undefined && isLocal ? [] : loadDeployments(file);
+  const deployments = registry.find(({ chainId }) => chainId === chain);
   const store = await openStore({
     service: "evm-dex",
     dataDir,

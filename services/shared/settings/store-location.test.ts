@@ -27,7 +27,10 @@ describe("settings/store-location", () => {
 
   it("is DATA_DIR itself where no server has left a marker, and says that npm start would look elsewhere", async () => {
     const { note, ...found } = locateStore(env);
-    expect(found).to.deep.equal({ dataDir: root, mongodbUrl: undefined, running: undefined });
+    expect(found).to.deep.equal({
+      ...{ dataDir: root, isLocal: false },
+      ...{ mongodbUrl: undefined, running: undefined },
+    });
     expect(note).to.include("No server has run on").and.include("start that first");
     expect(locateStore({ ...env, ...RPC }).note).to.equal(undefined);
     await writeFile(join(root, "gateway.sqlite"), "");
@@ -40,6 +43,7 @@ describe("settings/store-location", () => {
     for (const each of [env, { ...env, ...RPC }]) {
       const found = locateStore(each);
       expect(found.dataDir).to.equal(join(root, "local"));
+      expect(found.isLocal).to.equal(true);
       expect(found.running).to.deep.equal({
         pid: process.pid,
         ...LOCAL,

@@ -16,6 +16,8 @@ export interface StoreMarker {
   readonly isLocalChain: boolean;
   /** Endpoints of the local chain by chain id. Those of real chains carry keys and are never stored. */
   readonly localRpc?: Readonly<Record<string, string>>;
+  /** Deployments of the local chain. */
+  readonly deploymentsFile?: string;
   /** Base address of the pay-per-request host. */
   readonly payUrl?: string;
 }
@@ -23,6 +25,8 @@ export interface StoreMarker {
 export interface StoreLocation {
   /** Folder of the embedded databases. */
   readonly dataDir: string;
+  /** Whether that is the folder of a local chain, whose deployments are its own. */
+  readonly isLocal: boolean;
   readonly mongodbUrl: string | undefined;
   /** The marker of a running server. */
   readonly running: StoreMarker | undefined;
@@ -54,7 +58,8 @@ export function locateStore(env: Environment): StoreLocation {
     throw new ConfigError([
       `The server that runs on ${root} (process ${running.pid}) keeps its data in MongoDB: set MONGODB_URL for this command too.`,
     ]);
-  if (mongodbUrl !== undefined) return { dataDir: root, mongodbUrl, running, note: undefined };
+  if (mongodbUrl !== undefined)
+    return { dataDir: root, isLocal: running?.isLocalChain ?? false, mongodbUrl, running, note: undefined };
   const isReal = settings.EVM_RPC_8453 !== undefined || settings.EVM_RPC_1 !== undefined;
   const followed = running ?? (isReal ? undefined : mark);
   const isLocal =
@@ -63,11 +68,11 @@ export function locateStore(env: Environment): StoreLocation {
   if (!isLocal) {
     // An npm start on its local chain would not find what this command stores here.
     const isFirst = mark === undefined && !isReal && !existsSync(join(root, "gateway.sqlite"));
-    return { dataDir, mongodbUrl, running, note: isFirst ? nothingYet(root) : undefined };
+    return { dataDir, isLocal, mongodbUrl, running, note: isFirst ? nothingYet(root) : undefined };
   }
   const whose = running === undefined ? "the last npm start" : "the npm start that runs";
   const note = `This is the store of ${whose}, with its local chain: ${dataDir}.`;
-  return { dataDir, mongodbUrl, running, note };
+  return { dataDir, isLocal, mongodbUrl, running, note };
 }
 
 function nothingYet(root: string): string {
