@@ -7,7 +7,8 @@ import { WalletMemory } from "../../../../serve/provider/wallet-memory.ts";
 import { inactivePools, pools } from "../../../../store/collections.ts";
 import { depsOf, rowsOf } from "../../../../test/kit/answers.ts";
 import { address, openTestStore } from "../../../../test/kit/rows.ts";
-import { expectedRewardApr, expectedSum, expectedTvl, whole } from "../../../../test/v2/v2-expectation.ts";
+import { expectedApr, expectedFees } from "../../../../test/v2/lp-expectation.ts";
+import { expectedRewardApr, expectedTvl, whole } from "../../../../test/v2/v2-expectation.ts";
 import { ALICE, BOB, HEAD, LP, MIDNIGHT, type Sample, sampleWorld } from "../../../../test/v2/v2-sample.ts";
 import { DAY, type WorldPool } from "../../../../test/v2/v2-world.ts";
 import { endpoint } from "./provider-summary.endpoint.ts";
@@ -31,8 +32,8 @@ describe("/evm/dexa/v2/provider-summary", () => {
     const rows = await rowsOf(endpoint, dexaProviderSummaryHandler(deps), params);
     expect(rows).to.have.length(1);
     // From the table of all pools, first read and kept, as for wallets with many positions.
-    const memory = new WalletMemory({ leastPositions: 0 });
-    const fromTable = dexaProviderSummaryHandler(deps, { fewPositions: -1, memory });
+    const kept = { fewPositions: -1, memory: new WalletMemory({ leastPositions: 0 }) };
+    const fromTable = dexaProviderSummaryHandler(deps, kept);
     for (const _ of ["first", "kept"]) expect(await rowsOf(endpoint, fromTable, params)).to.deep.equal(rows);
     return rows[0] as Record<string, unknown>;
   }
@@ -54,25 +55,6 @@ describe("/evm/dexa/v2/provider-summary", () => {
   function expectFees(cell: unknown, fees: number, title: string): void {
     expect(fees, title).to.be.greaterThan(1);
     expect(cell, title).to.be.closeTo(fees, RAW_UNITS);
-  }
-
-  /** Every fee the wallet had a share of, at today's prices. */
-  function expectedFees({ world }: Sample, options: { wallet: string; days: number }): number {
-    return world.feeShares
-      .filter(
-        ({ wallet, time }) =>
-          wallet === options.wallet && time < MIDNIGHT && time >= MIDNIGHT - options.days * DAY,
-      )
-      .reduce((sum, { pool, amount0, amount1 }) => {
-        const usd0 = (amount0 / 10 ** pool.token0.decimals) * (pool.token0.priceUsd as number);
-        const usd1 = (amount1 / 10 ** pool.token1.decimals) * (pool.token1.priceUsd as number);
-        return sum + usd0 + usd1;
-      }, 0);
-  }
-  function expectedApr({ world }: Sample, { pool, days }: { pool: WorldPool; days: number }): number {
-    const swaps = world.swaps.filter((swap) => swap.pool === pool);
-    const { feesUsd } = expectedSum(swaps, MIDNIGHT - days * DAY, MIDNIGHT);
-    return (((feesUsd as number) / days) * 365) / (expectedTvl(pool) as number);
   }
 
   it("adds up what a wallet holds and has staked, what it is entitled to and what it has earned", async () => {
