@@ -16,7 +16,7 @@ const SYMBOL = encodeCall("0x95d89b41");
 const DECIMALS = encodeCall("0x313ce567");
 
 /** A pool's row against its factory's event and the time of that block; `fee` where the factory has it, not the event. */
-export function compareCreation(
+function compareCreation(
   pool: PoolRow,
   created: PoolCreatedEvent | undefined,
   at: { time: number | undefined; fee: number | null },
@@ -89,7 +89,7 @@ export async function checkCreation(scope: PoolScope, rpc: AuditRpc): Promise<Fi
 }
 
 /** The gauges of a pool against the one of its state. */
-export function compareGauges({ gauges: stored, pool, state }: PoolScope): Finding[] {
+function compareGauges({ gauges: stored, pool, state }: PoolScope): Finding[] {
   if (state === undefined || protocolOf(pool.protocol).gauges === undefined) return [];
   const { gauge } = readV2State(state.state);
   const place = { pool: pool.poolAddress, at: "" };

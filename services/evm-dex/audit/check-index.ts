@@ -13,7 +13,7 @@ import type { AuditRpc } from "./rpc.ts";
 import type { ChainScope } from "./scope.ts";
 
 /** The stored headers against each other and the checkpoint: a chain that ends with it. A backfill stores none. */
-export function compareHeaders(stored: readonly HeaderRow[], checkpoint: CheckpointRow): Finding[] {
+function compareHeaders(stored: readonly HeaderRow[], checkpoint: CheckpointRow): Finding[] {
   const { blockHash, blockNumber, blockTime } = checkpoint;
   const byNumber = new Map(stored.map((row) => [row.number, row]));
   const at = { pool: "", at: `block ${blockNumber}` };

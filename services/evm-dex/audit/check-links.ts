@@ -27,7 +27,7 @@ interface EventBlock {
 }
 
 /** The links in force at the end of a block against the prices computed anew. */
-export function compareLinks(
+function compareLinks(
   block: EventBlock,
   links: ReadonlyMap<string, PriceLinkRow>,
   prices: ReadonlyMap<string, SlowPrice>,

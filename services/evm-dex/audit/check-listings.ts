@@ -23,7 +23,7 @@ function cellsOf(pool: PoolRow): unknown[] {
 }
 
 /** A pool's listings against its row. */
-export function compareListing(pool: PoolRow, listings: readonly PoolListingRow[]): Finding[] {
+function compareListing(pool: PoolRow, listings: readonly PoolListingRow[]): Finding[] {
   const { createdBlock: _block, protocol: _protocol, stable: _stable, ...columns } = pool;
   return compareRows({
     collection: poolListings,
@@ -34,7 +34,7 @@ export function compareListing(pool: PoolRow, listings: readonly PoolListingRow[
 }
 
 /** A pool's tokens against their rows. */
-export function compareTokens(pool: PoolRow, tokens: readonly TokenRow[]): Finding[] {
+function compareTokens(pool: PoolRow, tokens: readonly TokenRow[]): Finding[] {
   const { chainId, poolAddress } = pool;
   const find = (address: string) => tokens.find((token) => token.address === address);
   const [token0, token1] = [find(pool.token0Address), find(pool.token1Address)];
@@ -56,7 +56,7 @@ export function compareTokens(pool: PoolRow, tokens: readonly TokenRow[]): Findi
 }
 
 /** A pool's name, family and kind against its factory's in the registry; not to be had for an unknown factory. */
-export function compareFactory(pool: PoolRow, deployments: ChainDeployments | undefined): Finding[] {
+function compareFactory(pool: PoolRow, deployments: ChainDeployments | undefined): Finding[] {
   const factory = deployments?.factories.find(({ address }) => address === pool.dexAddress);
   const place = { pool: pool.poolAddress, at: "" };
   return [

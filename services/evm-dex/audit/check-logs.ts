@@ -18,7 +18,7 @@ import type { PoolScope } from "./scope.ts";
 import { chooseStretches, type Stretch } from "./stretches.ts";
 
 /** feeUsd of PancakeSwap: what came in × fee, less what the protocol took of it. Source: PancakeV3Pool.swap. */
-export function pancakeFeeUsd(pool: PoolRow, swap: PricedSwap, event: PoolEvent): number | null {
+function pancakeFeeUsd(pool: PoolRow, swap: PricedSwap, event: PoolEvent): number | null {
   const { amount0, amount1, protocolFees } = event as PancakeSwapEvent;
   const [amountIn, taken] = amount0 > 0n ? [amount0, protocolFees.amount0] : [amount1, protocolFees.amount1];
   const fee = (Number(amountIn) * pool.fee) / 1e6;
@@ -28,7 +28,7 @@ export function pancakeFeeUsd(pool: PoolRow, swap: PricedSwap, event: PoolEvent)
 }
 
 /** The stored events of a stretch of blocks against those that its logs lead to: none missing, none too many. */
-export function compareEvents(
+function compareEvents(
   pool: PoolRow,
   stored: readonly PoolEventRow[],
   replayed: Replayed["events"],

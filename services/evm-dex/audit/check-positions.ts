@@ -28,7 +28,7 @@ export function earnedSince(
 }
 
 /** A position against its events, oldest first, and each event against the one before it. */
-export function comparePosition(
+function comparePosition(
   position: LpPositionRow,
   events: readonly LpEventRow[],
   /** Position before the first event where the pool's events tell; undefined where its balances are the chain's. */

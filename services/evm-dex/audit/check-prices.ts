@@ -9,7 +9,7 @@ import { type PoolPass, type PoolScope, sampleInOrder } from "./scope.ts";
 type UsdAt = ReadonlyMap<string, { readonly usd: number }>;
 
 /** The prices of a block's rows against those that the price links give there. */
-export function comparePrices(pool: PoolRow, rows: readonly PoolEventRow[], usd: UsdAt): Finding[] {
+function comparePrices(pool: PoolRow, rows: readonly PoolEventRow[], usd: UsdAt): Finding[] {
   const expected = rows.map(({ blockNumber, chainId, logIndex }) => ({
     chainId,
     blockNumber,

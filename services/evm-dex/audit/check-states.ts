@@ -46,7 +46,7 @@ export function tickTravelOf(pool: PoolRow, row: PoolEventRow, before: string): 
 }
 
 /** Rows of a pool in the order of the chain, against the state before them. */
-export function compareStates(pool: PoolRow, rows: readonly PoolEventRow[], anchor: string): Finding[] {
+function compareStates(pool: PoolRow, rows: readonly PoolEventRow[], anchor: string): Finding[] {
   let before = anchor;
   const expected = rows.map((row) => {
     const { blockNumber, chainId, logIndex, poolAddress } = row;
@@ -85,7 +85,7 @@ export function compareStates(pool: PoolRow, rows: readonly PoolEventRow[], anch
 }
 
 /** A pool's row of pool_states against its last event; `last` is undefined where it has none. */
-export function comparePoolState(
+function comparePoolState(
   pool: PoolRow,
   state: PoolStateRow,
   {

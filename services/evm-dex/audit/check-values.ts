@@ -106,7 +106,7 @@ function bothUsd(
 }
 
 /** valueUsd and feeUsd of rows of one block, with the prices at its end. */
-export function compareUsd(
+function compareUsd(
   pool: PoolRow,
   rows: readonly PoolEventRow[],
   prices: ReadonlyMap<string, TokenPrice>,
@@ -126,7 +126,7 @@ export function compareUsd(
 }
 
 /** Without reading prices: no value is more than the row's own prices give, and unknown only where these are. */
-export function boundUsd(pool: PoolRow, rows: readonly PoolEventRow[]): Finding[] {
+function boundUsd(pool: PoolRow, rows: readonly PoolEventRow[]): Finding[] {
   return rows.flatMap((row) => {
     const most = usdOf(pool, row);
     const place = { pool: pool.poolAddress, at: `block ${row.blockNumber}, log ${row.logIndex}` };

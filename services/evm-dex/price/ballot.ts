@@ -1,12 +1,6 @@
-import {
-  continueDeparture,
-  type Departure,
-  hasLeft,
-  holdSeconds,
-  LEAST_OTHERS,
-} from "../../shared/pricing/departure.ts";
+import { areOthers, type Departure, departureNow, hasLeft } from "../../shared/pricing/departure.ts";
 import { roundDepth } from "../../shared/pricing/round-depth.ts";
-import { VALUE_BOUND } from "../../shared/pricing/value-prices.ts";
+import { agree } from "../../shared/pricing/value-prices.ts";
 import type { Support } from "./link.ts";
 
 /** What one pool says of a token's price. */
@@ -89,9 +83,9 @@ export class Ballot {
     const median = this.#median(NONE);
     const rival = at.used === undefined ? NONE : this.#rivalOf(median, at.used.usd);
     if (rival !== NONE) {
-      const [usd, others] = [this.#usd[median] as number, this.#usd[rival] as number];
-      const departure = continueDeparture(at.used?.departure, usd, at.now);
-      if (at.now - departure.since < holdSeconds(usd, others)) return this.#verdict(rival, departure);
+      const prices = { pool: this.#usd[median] as number, others: this.#usd[rival] as number, now: at.now };
+      const departure = departureNow(at.used?.departure, prices);
+      if (departure !== undefined) return this.#verdict(rival, departure);
     }
     return this.#verdict(median, undefined);
   }
@@ -161,7 +155,7 @@ export class Ballot {
     const weight = this.#weight[pool] as number;
     let others = -weight;
     for (const i of this.#order) others += this.#weight[i] as number;
-    if (others >= weight || others < LEAST_OTHERS * (others + weight)) return NONE;
+    if (!areOthers({ pool: weight, others })) return NONE;
     const rival = this.#median(pool);
     const prices = { pool: this.#usd[pool] as number, others: this.#usd[rival] as number, used };
     return hasLeft(prices) ? rival : NONE;
@@ -173,8 +167,7 @@ export class Ballot {
     let depthUsd = 0;
     let earnedUsd = 0;
     for (const i of this.#order) {
-      const said = this.#usd[i] as number;
-      if (said > usd * VALUE_BOUND || said < usd / VALUE_BOUND) continue;
+      if (!agree(usd, this.#usd[i] as number)) continue;
       earnedUsd += this.#weight[i] as number;
       depthUsd += this.#depthUsd[i] as number;
       if (deepest === NONE || this.#isDeeper(i, deepest)) deepest = i;

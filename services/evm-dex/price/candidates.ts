@@ -1,3 +1,5 @@
+import { larger } from "./larger-array.ts";
+
 const NONE = -1;
 const FIRST_CAPACITY = 4_096;
 
@@ -72,11 +74,8 @@ export class Candidates {
   }
 
   #grow(): void {
-    const arcs = new Int32Array(2 * this.#arc.length);
-    const widths = new Float64Array(2 * this.#arc.length);
-    arcs.set(this.#arc);
-    widths.set(this.#width);
-    this.#arc = arcs;
-    this.#width = widths;
+    const capacity = 2 * this.#arc.length;
+    this.#arc = larger(this.#arc, new Int32Array(capacity));
+    this.#width = larger(this.#width, new Float64Array(capacity));
   }
 }

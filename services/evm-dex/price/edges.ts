@@ -1,3 +1,5 @@
+import { larger } from "./larger-array.ts";
+
 /** A pool as an edge of the price graph. */
 export interface PriceEdge {
   readonly pool: string;
@@ -152,10 +154,6 @@ export class EdgeBook {
   }
 
   #grow(): void {
-    const larger = <T extends Float64Array | Int32Array>(from: T, into: T): T => {
-      into.set(from);
-      return into;
-    };
     const edges = (2 * this.#values.length) / STRIDE;
     this.#values = larger(this.#values, new Float64Array(STRIDE * edges));
     this.token = larger(this.token, new Int32Array(2 * edges));

@@ -3,6 +3,7 @@ import { anchorPrices } from "./anchor-prices.ts";
 import { Ballot, type UsedPrice, type Verdict } from "./ballot.ts";
 import { Candidates } from "./candidates.ts";
 import type { EdgeBook } from "./edges.ts";
+import { larger } from "./larger-array.ts";
 import { usdOver } from "./link.ts";
 
 export interface WalkRules {
@@ -162,10 +163,6 @@ export class Walk {
   }
 
   #grow(): void {
-    const larger = <T extends Float64Array | Int32Array>(from: T, into: T): T => {
-      into.set(from);
-      return into;
-    };
     const capacity = 2 * this.#voteArc.length;
     this.#voteArc = larger(this.#voteArc, new Int32Array(capacity));
     this.#voteWidth = larger(this.#voteWidth, new Float64Array(capacity));

@@ -1,16 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { type Abi, encodeFunctionData, type Hex } from "viem";
-import { feedAggregator, feedProxy } from "../../../deploy/devnet/contracts/feed/artifacts.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders, type Traders } from "../../../deploy/devnet/traders.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeOnEngines } from "../../shared/storage/testkit/engines.ts";
 import { priceLinks } from "../store/collections.ts";
 import { readPrices } from "../store/price-links.ts";
+import { deployFeed, type TestFeed } from "./kit/feed.ts";
 import {
   dumpFreshIndex,
   dumpStore,
@@ -29,34 +27,13 @@ describeOnEngines(
   (engine) => {
     let chain: TestChain;
     let traders: Traders;
-    let directory: string;
     let deploymentsFile: string;
     let ingest: TestIngest;
     let store: Store;
     let remove: () => Promise<void>;
-    let aggregator: Hex;
-    let proxy: Hex;
+    let feed: TestFeed;
     let time = GENESIS_S;
     const lines: string[] = [];
-
-    const send = async (to: Hex | undefined, data: Hex) => {
-      const [from] = chain.accounts;
-      const transaction = { from, ...(to && { to }), data, gas: "0x2dc6c0" };
-      return chain.anvil.rpc.call<Hex>("eth_sendTransaction", [transaction]);
-    };
-    const deploy = async (bytecode: Hex): Promise<Hex> => {
-      const hash = await send(undefined, bytecode);
-      await chain.mine(1);
-      const receipt = await chain.anvil.rpc.call<{ contractAddress: Hex }>("eth_getTransactionReceipt", [
-        hash,
-      ]);
-      return receipt.contractAddress;
-    };
-    const dataOf = (abi: Abi, functionName: string, arg: bigint | Hex) =>
-      encodeFunctionData({ abi, functionName, args: [arg] });
-    /** With the next block. */
-    const tell = (answer: bigint, from = aggregator) =>
-      send(from, dataOf(feedAggregator.abi, "tell", answer));
 
     /** A block of trades, indexed. */
     const trade = async (seconds = 60) => {
@@ -77,16 +54,9 @@ describeOnEngines(
       chain = await createTestChain({ timestamp: GENESIS_S, accounts: 32 });
       traders = createTraders(chain.anvil.rpc, chain.deployment, { seed: 7 });
       time = GENESIS_S + 1_000;
-      aggregator = await deploy(feedAggregator.bytecode);
-      proxy = await deploy(feedProxy.bytecode);
-      await send(proxy, dataOf(feedProxy.abi, "setAggregator", aggregator));
-      directory = await mkdtemp(join(tmpdir(), "chaintables-feeds-"));
-      deploymentsFile = join(directory, "deployments.json");
-      const file = JSON.parse(await readFile(chain.deploymentsFile, "utf8"));
-      const [usdc, dai] = file.evmDex.chains[0].stablecoins;
-      file.evmDex.chains[0].stablecoins = [{ address: usdc, feed: proxy }, dai];
-      await writeFile(deploymentsFile, JSON.stringify(file));
-      await tell(100_030_000n);
+      feed = await deployFeed(chain);
+      ({ deploymentsFile } = feed);
+      await feed.tell(100_030_000n);
       await chain.mine(1);
       ({ store, remove } = await engine.open());
       ingest = await start();
@@ -96,14 +66,14 @@ describeOnEngines(
       await ingest?.close();
       await remove?.();
       await chain?.stop();
-      if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+      if (feed !== undefined) await rm(dirname(feed.deploymentsFile), { recursive: true, force: true });
     });
 
     it("are worth 1 USD near it, and what the feed says once it has left, from the next block on", async () => {
       expect(await usdOf("USDC")).to.equal(1);
       const wethBefore = (await usdOf("WETH")) ?? 0;
       const blockBefore = ingest.block();
-      await tell((91n * E8) / 100n);
+      await feed.tell((91n * E8) / 100n);
       await trade();
       expect(await usdOf("USDC")).to.equal(0.91);
       expect(await usdOf("DAI"), "the other has its own").to.equal(1);
@@ -115,7 +85,7 @@ describeOnEngines(
 
     it("continue after a restart", async () => {
       await ingest.close();
-      await tell((92n * E8) / 100n);
+      await feed.tell((92n * E8) / 100n);
       await chain.mine(1);
       ingest = await start();
       await trade();
@@ -125,7 +95,7 @@ describeOnEngines(
     });
 
     it("lose what a replaced block said", async () => {
-      await tell((50n * E8) / 100n);
+      await feed.tell((50n * E8) / 100n);
       await trade();
       expect(await usdOf("USDC")).to.equal(0.5);
       await chain.reorg(1, { transactionsPerBlock: 6, seed: 3 });
@@ -136,29 +106,29 @@ describeOnEngines(
     });
 
     it("ignore an answer that no stablecoin can have, and one of any other contract", async () => {
-      const stranger = await deploy(feedAggregator.bytecode);
-      await tell(7n * E8, stranger);
+      const stranger = await feed.deployAggregator();
+      await feed.tell(7n * E8, stranger);
       await trade();
       expect(await usdOf("USDC")).to.equal(0.92);
-      await tell(11n * E8);
+      await feed.tell(11n * E8);
       await trade();
       expect(await usdOf("USDC")).to.equal(1);
       expect(takeLines()).to.deep.equal([
         "The feed of USDC says 11 USD, which is refused: other stablecoins value it.",
       ]);
-      await tell(0n);
+      await feed.tell(0n);
       await trade();
       expect(await usdOf("USDC")).to.equal(1);
     });
 
     it("follow the proxy to its next aggregator", async () => {
-      const next = await deploy(feedAggregator.bytecode);
-      await send(proxy, dataOf(feedProxy.abi, "setAggregator", next));
-      await tell((95n * E8) / 100n, next);
+      const next = await feed.deployAggregator();
+      await feed.moveTo(next);
+      await feed.tell((95n * E8) / 100n, next);
       await chain.mine(1_001, { intervalS: 1 });
       time = (await chain.header(await chain.headNumber())).timestamp;
       await trade();
-      await tell((96n * E8) / 100n, next);
+      await feed.tell((96n * E8) / 100n, next);
       await trade();
       expect(await usdOf("USDC")).to.equal(0.96);
       takeLines();

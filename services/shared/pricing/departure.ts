@@ -1,11 +1,11 @@
 /** A pool that is further from the others than this has left them. */
-export const AGREEMENT = 0.01;
+const AGREEMENT = 0.01;
 /** How long it must hold, for each 1 % of difference, until it is followed. */
 const SECONDS_PER_PERCENT = 60;
 /** The hold starts again where the price goes on by more than this. */
 const HOLD_BAND = 0.1;
 /** Others with less than this share of all weight are no others. */
-export const LEAST_OTHERS = 0.1;
+const LEAST_OTHERS = 0.1;
 
 /** Since when one pool has left the others, and its price then. */
 export interface Departure {
@@ -40,6 +40,24 @@ export function holdSeconds(pool: number, others: number): number {
 export function continueDeparture(before: Departure | undefined, usd: number, now: number): Departure {
   if (before !== undefined && distance(usd, before.usd) <= Math.log1p(HOLD_BAND)) return before;
   return { since: now, usd };
+}
+
+/**
+ * The departure while a pool that has left the others is not followed; undefined once it has held its price for long
+ * enough.
+ */
+export function departureNow(
+  before: Departure | undefined,
+  { pool, others, now }: { pool: number; others: number; now: number },
+): Departure | undefined {
+  const departure = continueDeparture(before, pool, now);
+  return now - departure.since < holdSeconds(pool, others) ? departure : undefined;
+}
+
+/** Whether the others of a pool are worth waiting for: less than half of all weight, but not too little of it. */
+export function areOthers(weight: { readonly pool: number; readonly others: number }): boolean {
+  const { pool, others } = weight;
+  return others < pool && others >= LEAST_OTHERS * (others + pool);
 }
 
 /** |ln(a / b)|: about the relative difference where that is small. */

@@ -1,6 +1,11 @@
 /** Values may contradict a pool's own price, or the other side, by this factor. */
 export const VALUE_BOUND = 1.1;
 
+/** Whether two prices of a token agree: then one supports the other. */
+export function agree(usd: number, other: number): boolean {
+  return other <= usd * VALUE_BOUND && other >= usd / VALUE_BOUND;
+}
+
 /** One side of a pool or of a swap. */
 export interface ValuedSide {
   /** Whole tokens, not negative. */

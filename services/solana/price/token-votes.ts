@@ -1,11 +1,5 @@
-import {
-  continueDeparture,
-  type Departure,
-  hasLeft,
-  holdSeconds,
-  LEAST_OTHERS,
-} from "../../shared/pricing/departure.ts";
-import { VALUE_BOUND } from "../../shared/pricing/value-prices.ts";
+import { areOthers, type Departure, departureNow, hasLeft } from "../../shared/pricing/departure.ts";
+import { agree } from "../../shared/pricing/value-prices.ts";
 import { weightedMedian } from "../../shared/pricing/weighted-median.ts";
 import type { PoolQuote } from "./pool-quote.ts";
 
@@ -73,11 +67,8 @@ export function decide(
   const median = weightedMedian(counted) ?? (counted[0] as PoolVote);
   const others = used === undefined ? undefined : othersLeftBy(median, { votes: counted, used: used.usd });
   if (others === undefined) return toVerdict(median, { votes: counted, departure: undefined });
-  const departure = continueDeparture(used?.departure, median.usd, now);
-  if (now - departure.since >= holdSeconds(median.usd, others.usd)) {
-    return toVerdict(median, { votes: counted, departure: undefined });
-  }
-  return toVerdict(others, { votes: counted, departure });
+  const departure = departureNow(used?.departure, { pool: median.usd, others: others.usd, now });
+  return toVerdict(departure === undefined ? median : others, { votes: counted, departure });
 }
 
 function othersLeftBy(
@@ -88,7 +79,7 @@ function othersLeftBy(
   const rest = votes.filter((vote) => vote !== pool);
   let weight = 0;
   for (const vote of rest) weight += vote.weight;
-  if (weight >= pool.weight || weight < LEAST_OTHERS * (weight + pool.weight)) return undefined;
+  if (!areOthers({ pool: pool.weight, others: weight })) return undefined;
   const others = weightedMedian(rest) as PoolVote;
   return hasLeft({ pool: pool.usd, others: others.usd, used }) ? others : undefined;
 }
@@ -116,7 +107,7 @@ function toVerdict(
   for (const vote of votes) {
     widthUsd = Math.max(widthUsd, vote.widthUsd);
     hops = Math.min(hops, vote.hops);
-    if (vote.usd > usd * VALUE_BOUND || vote.usd < usd / VALUE_BOUND) continue;
+    if (!agree(usd, vote.usd)) continue;
     earnedUsd += vote.weight;
     supportedUsd += vote.depthUsd;
     if (deepest === undefined || isDeeper(vote, deepest)) deepest = vote;

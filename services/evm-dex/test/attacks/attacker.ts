@@ -34,24 +34,12 @@ export class Attacker {
     this.from = chain.accounts[7] as Address;
   }
 
-  async rpc<T>(method: string, params: readonly unknown[]): Promise<T> {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const response = await fetch(this.#chain.url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body,
-    });
-    const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
-    if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-    return result;
-  }
-
   async call(to: Address, data: Hex): Promise<void> {
     await this.#chain.sendTransactions([{ from: this.from, to, data, gas: GAS }]);
   }
 
   async #create(data: Hex): Promise<Address> {
-    const nonce = await this.rpc<Hex>("eth_getTransactionCount", [this.from, "pending"]);
+    const nonce = await this.#chain.anvil.rpc.call<Hex>("eth_getTransactionCount", [this.from, "pending"]);
     await this.#chain.sendTransactions([{ from: this.from, data, gas: GAS }]);
     return getContractAddress({ from: this.from, nonce: BigInt(nonce) }).toLowerCase() as Address;
   }
@@ -88,7 +76,7 @@ export class Attacker {
     const { aerodrome } = this.#chain;
     const { factory, implementation } = aerodrome.deployment;
     const address = aerodromePoolAddresses(factory, implementation)({ tokenA, tokenB, stable: false });
-    if ((await this.rpc<Hex>("eth_getCode", [address, "latest"])) === "0x") {
+    if ((await this.#chain.anvil.rpc.call<Hex>("eth_getCode", [address, "latest"])) === "0x") {
       await aerodrome.createPool({ tokenA, tokenB, stable: false }, { from: this.from });
     }
     await this.addLiquidity(address, tokens, amounts);

@@ -295,9 +295,9 @@ export const ATTACKS: readonly Attack[] = [
 ];
 
 /** A pool by its address; its tokens in their order. */
-async function poolAt({ attacker }: Market, address: Address): Promise<AnyPool> {
+async function poolAt({ chain }: Market, address: Address): Promise<AnyPool> {
   const read = async (selector: string) => {
-    const word = await attacker.rpc<string>("eth_call", [{ to: address, data: selector }, "pending"]);
+    const word = await chain.anvil.rpc.call<string>("eth_call", [{ to: address, data: selector }, "pending"]);
     return { address: `0x${word.slice(-40)}` as Address };
   };
   return { address, token0: await read("0x0dfe1681"), token1: await read("0xd21220a7") };

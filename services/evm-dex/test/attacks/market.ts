@@ -54,7 +54,7 @@ export class Market {
     const attacker = new Attacker(chain);
     const ether = `0x${(10n ** 27n).toString(16)}`;
     for (const desk of [chain.aerodrome.deployment.desk, chain.deployment.desk, attacker.from])
-      await attacker.rpc("anvil_setBalance", [desk, ether]);
+      await chain.anvil.rpc.call("anvil_setBalance", [desk, ether]);
     const { USDC, DAI } = chain.deployment.tokens;
     const usdt = await attacker.token("USDT", 6);
     const dollars: Dollars[] = [];

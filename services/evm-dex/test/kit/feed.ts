@@ -9,10 +9,14 @@ const GAS: Hex = "0x2dc6c0";
 
 /** A USD feed for a test chain's USDC. */
 export interface TestFeed {
-  /** Deployments that name it. */
+  /** Deployments that name it, in a folder of their own. */
   readonly deploymentsFile: string;
-  /** Queues an answer, 8 decimals. */
-  tell(answer: bigint): Promise<void>;
+  /** Queues an answer, 8 decimals; of another aggregator than the first where one is named. */
+  tell(answer: bigint, aggregator?: Hex): Promise<void>;
+  /** Deploys an aggregator; mines. */
+  deployAggregator(): Promise<Hex>;
+  /** Queues the proxy's move to an aggregator. */
+  moveTo(aggregator: Hex): Promise<void>;
 }
 
 /** Deploys a proxy and its aggregator; mines. */
@@ -26,10 +30,14 @@ export async function deployFeed(chain: TestChain): Promise<TestFeed> {
     const receipt = await chain.anvil.rpc.call<{ contractAddress: Hex }>("eth_getTransactionReceipt", [hash]);
     return receipt.contractAddress;
   };
-  const aggregator = await deploy(feedAggregator.bytecode);
+  const deployAggregator = () => deploy(feedAggregator.bytecode);
+  const first = await deployAggregator();
   const proxy = await deploy(feedProxy.bytecode);
-  const args = [aggregator] as const;
-  await send(proxy, encodeFunctionData({ abi: feedProxy.abi, functionName: "setAggregator", args }));
+  const moveTo = async (aggregator: Hex) => {
+    const args = [aggregator] as const;
+    await send(proxy, encodeFunctionData({ abi: feedProxy.abi, functionName: "setAggregator", args }));
+  };
+  await moveTo(first);
   const file = JSON.parse(await readFile(chain.deploymentsFile, "utf8"));
   const [usdc, ...others] = file.evmDex.chains[0].stablecoins;
   file.evmDex.chains[0].stablecoins = [{ address: usdc, feed: proxy }, ...others];
@@ -37,11 +45,11 @@ export async function deployFeed(chain: TestChain): Promise<TestFeed> {
   await writeFile(deploymentsFile, JSON.stringify(file));
   return {
     deploymentsFile,
-    async tell(answer) {
-      await send(
-        aggregator,
-        encodeFunctionData({ abi: feedAggregator.abi, functionName: "tell", args: [answer] }),
-      );
+    deployAggregator,
+    moveTo,
+    async tell(answer, aggregator = first) {
+      const args = [answer] as const;
+      await send(aggregator, encodeFunctionData({ abi: feedAggregator.abi, functionName: "tell", args }));
     },
   };
 }
