@@ -1,5 +1,3 @@
-import { encodeCall } from "../../shared/evm/abi.ts";
-import type { EthCall, Hex } from "../../shared/evm/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { RawPair } from "../protocols/protocol.ts";
 import { inactivePools, type PoolRow, poolEvents, poolStates } from "../store/collections.ts";
@@ -7,11 +5,8 @@ import { getPool, OLDEST_FIRST } from "../store/queries.ts";
 import { type GaugeRow, gauges } from "../store/v2-collections.ts";
 import { checkFee } from "./check-fees.ts";
 import { compareValues, type Finding, requireThat } from "./finding.ts";
-import { wordOf } from "./return-data.ts";
 import type { AuditRpc } from "./rpc.ts";
 import { type ChainScope, type PoolScope, sampleRows } from "./scope.ts";
-
-const BALANCE_OF = "0x70a08231";
 
 interface AtBlock {
   readonly pool: PoolRow;
@@ -133,11 +128,8 @@ async function balancesAt(
   rpc: AuditRpc,
   { block, pool }: { pool: PoolRow; block: number },
 ): Promise<RawPair | undefined> {
-  const data = encodeCall(BALANCE_OF, [pool.poolAddress as Hex]);
-  const calls = [pool.token0Address, pool.token1Address].map(
-    (to): EthCall => ({ to: to as Hex, data, block }),
-  );
-  const [balance0, balance1] = (await rpc.call(calls)).map(wordOf);
+  const contracts = [pool.token0Address, pool.token1Address];
+  const [balance0, balance1] = await rpc.balances(pool.poolAddress, { contracts, block });
   if (balance0 === null || balance0 === undefined || balance1 === null || balance1 === undefined)
     return undefined;
   return { amount0: balance0, amount1: balance1 };

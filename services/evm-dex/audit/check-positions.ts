@@ -1,5 +1,3 @@
-import { encodeCall } from "../../shared/evm/abi.ts";
-import type { Hex } from "../../shared/evm/port.ts";
 import { EMPTY_POSITION, type LpPosition, positionText } from "../metrics/lp-position.ts";
 import { readV2State } from "../protocols/aerodrome-v2/state.ts";
 import { poolEvents } from "../store/collections.ts";
@@ -7,10 +5,8 @@ import { getPool, getPoolStates, OLDEST_FIRST } from "../store/queries.ts";
 import { type LpEventRow, type LpPositionRow, lpEvents, lpPositions } from "../store/v2-collections.ts";
 import { compareRows } from "./compare-rows.ts";
 import { compareValues, type Finding, requireThat } from "./finding.ts";
-import { wordOf } from "./return-data.ts";
 import { type ChainScope, sampleRows } from "./scope.ts";
 
-const BALANCE_OF = "0x70a08231";
 const SCALE = 10n ** 18n;
 
 /**
@@ -139,10 +135,9 @@ async function holdingsAt(
   });
   const [state] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
   const { gauge } = readV2State(last?.state ?? state?.anchor ?? "");
-  const data = encodeCall(BALANCE_OF, [wallet as Hex]);
-  const holders = [poolAddress, ...(gauge === undefined ? [] : [gauge])];
-  const results = await rpc?.call(holders.map((to) => ({ to: to as Hex, data, block })));
-  return [wordOf(results?.[0]), gauge === undefined ? 0n : wordOf(results?.[1])];
+  const contracts = [poolAddress, ...(gauge === undefined ? [] : [gauge])];
+  const [balance = null, staked = null] = (await rpc?.balances(wallet, { contracts, block })) ?? [];
+  return [balance, gauge === undefined ? 0n : staked];
 }
 
 async function checkEvent({ chainId, store }: ChainScope, row: LpEventRow): Promise<Finding[]> {

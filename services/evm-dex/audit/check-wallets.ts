@@ -1,13 +1,8 @@
-import { encodeCall } from "../../shared/evm/abi.ts";
-import type { Hex } from "../../shared/evm/port.ts";
 import { getPool } from "../store/queries.ts";
 import { gauges, knownWallets, lpAnchors } from "../store/v2-collections.ts";
 import { countOldContracts } from "../store/wallet-queries.ts";
 import { compareValues, type Finding, requireThat } from "./finding.ts";
-import { wordOf } from "./return-data.ts";
 import { type ChainScope, sampleRows } from "./scope.ts";
-
-const BALANCE_OF = "0x70a08231";
 
 /**
  * What wallets held before the index, against the wallets that are known and, with a node, balanceOf just before the
@@ -58,10 +53,9 @@ export async function checkWallets(scope: ChainScope): Promise<Finding[]> {
     const own = await store.find(gauges, {
       filter: { chainId, poolAddress, createdBlock: { lt: fromBlock } },
     });
-    const data = encodeCall(BALANCE_OF, [wallet as Hex]);
-    const holders = [poolAddress, ...own.map(({ gauge }) => gauge)];
-    const results = await rpc.call(holders.map((to) => ({ to: to as Hex, data, block: fromBlock - 1 })));
-    const [balance, staked] = [wordOf(results[0]), own.length === 0 ? 0n : wordOf(results[1])];
+    const contracts = [poolAddress, ...own.map(({ gauge }) => gauge)];
+    const [balance, inGauge] = await rpc.balances(wallet, { contracts, block: fromBlock - 1 });
+    const staked = own.length === 0 ? 0n : inGauge;
     findings.push(
       compareValues(place, { field: "lp_anchors.balance", stored: row.balance, expected: balance }),
       compareValues(place, { field: "lp_anchors.staked", stored: row.staked, expected: staked }),

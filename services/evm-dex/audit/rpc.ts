@@ -1,4 +1,6 @@
+import { encodeCall } from "../../shared/evm/abi.ts";
 import type { EthCall, Hex } from "../../shared/evm/port.ts";
+import { wordOf } from "./return-data.ts";
 
 export interface RpcLog {
   readonly address: Hex;
@@ -37,6 +39,7 @@ interface LogQuery {
   readonly toBlock: number;
 }
 
+const BALANCE_OF = "0x70a08231";
 const BATCH = 50;
 /** Free endpoints refuse logs of many blocks at once. */
 const BLOCKS_A_REQUEST = 500;
@@ -58,6 +61,15 @@ export class AuditRpc {
       calls.map(({ to, data, block }) => ({ method: "eth_call", params: [{ to, data }, toHex(block)] })),
     );
     return replies.map(({ result }) => (typeof result === "string" ? (result as Hex) : null));
+  }
+
+  /** balanceOf an account in contracts, raw units; null where a call returned no word. */
+  async balances(
+    account: string,
+    { block, contracts }: { contracts: readonly string[]; block: number },
+  ): Promise<(bigint | null)[]> {
+    const data = encodeCall(BALANCE_OF, [account as Hex]);
+    return (await this.call(contracts.map((to) => ({ to: to as Hex, data, block })))).map(wordOf);
   }
 
   async receipts(hashes: readonly string[]): Promise<(RpcReceipt | null)[]> {

@@ -9,7 +9,7 @@ import {
 import type { PoolEntry } from "../state/pool-book.ts";
 import { balanceBlockAt } from "./balance-turns.ts";
 
-const BALANCE_OF = "0x70a08231";
+export const BALANCE_OF = "0x70a08231";
 
 /**
  * balanceOf(pool) of a pool's two tokens, pinned to the block's hash where that is known. A single endpoint's revert

@@ -1,4 +1,4 @@
-import { Multicall } from "../../../shared/evm/multicall/multicall.ts";
+import { MULTICALL3, Multicall } from "../../../shared/evm/multicall/multicall.ts";
 import type { EvmSource, Hex } from "../../../shared/evm/port.ts";
 import { requireConsistent } from "../../../shared/index/consistent-read.ts";
 import { hasData } from "../../../shared/index/evm/checkpoint.ts";
@@ -21,8 +21,6 @@ import { listWalletRequests } from "../../store/wallet-queries.ts";
 import { type LpContracts, listLpContracts } from "./lp-contracts.ts";
 import type { ReadBudget } from "./read-budget.ts";
 
-/** Multicall3 has this address on every chain. */
-const MULTICALL3: Hex = "0xca11bde05977b3631167028862be2a173976ca11";
 const POLL_MS = 1_000;
 const MAX_ATTEMPTS = 4;
 

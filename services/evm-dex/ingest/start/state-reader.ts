@@ -3,10 +3,8 @@ import { MULTICALL3, Multicall, type PinnedCalls } from "../../../shared/evm/mul
 import { BlockUnavailable, type EvmSource, type Hex } from "../../../shared/evm/port.ts";
 import type { GaugeFacts } from "../../protocols/protocol.ts";
 import type { PoolRow } from "../../store/collections.ts";
-import { readBalance } from "../reads/balances.ts";
+import { BALANCE_OF, readBalance } from "../reads/balances.ts";
 import { type PastState, parsePastState, pastStateCalls } from "../reads/past-states.ts";
-
-const BALANCE_OF = "0x70a08231";
 
 interface BlockRef {
   readonly number: number;
