@@ -56,12 +56,16 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
   });
   const chainIds = chains.map(({ chainId }) => chainId);
   const readings = await openChainReadings({ store, chainIds, what: "The pools", env, log });
+  const v2Tables = createV2Tables(deps);
+  // In the background: the first reader would wait for seconds.
+  for (const table of v2Tables.values())
+    table.read().catch((err) => log.warn({ err }, "loading the v2 pools failed; the next reader loads them"));
   return runService({
     name: "evm-dex",
     endpoints,
     handlers: createHandlers({
       ...{ ...deps, pools: reading.pools },
-      ...{ v2Tables: createV2Tables(deps), wallets },
+      ...{ v2Tables, wallets },
     }),
     config,
     status: createStatus({ ...deps, readings }),

@@ -1,4 +1,5 @@
 import { toWholeTokens } from "./pool-price.ts";
+import { sortInSteps } from "./sort-in-steps.ts";
 import { pairUsd } from "./v2-usd.ts";
 
 /** A token as a portfolio sees it. */
@@ -86,7 +87,7 @@ export function portfolioOf(holdings: readonly Holding[], options: PortfolioOpti
 /** Holdings between two yields: some tenths of a millisecond. */
 const HOLDINGS_A_STEP = 100;
 
-/** The same in steps that last less than a millisecond each, but for a sort. */
+/** The same in steps that last less than a millisecond each. */
 export function* portfolioInSteps(
   holdings: Iterable<Holding>,
   { windows, isComplete }: PortfolioOptions,
@@ -107,9 +108,11 @@ export function* portfolioInSteps(
     aprs.push(weightedApr(active, { valueUsd, window: i }));
   }
   yield;
-  const pools = active.map((each) => poolExposure(each, valueUsd)).sort(byValue("poolAddress"));
-  yield;
+  const exposures = active.map((each) => poolExposure(each, valueUsd));
+  const pools = yield* sortInSteps(exposures, byValue("poolAddress"));
   const amounts = yield* tokenAmounts(active);
+  yield;
+  const tokens = yield* sortInSteps(tokenExposures(amounts, valueUsd), byValue("address"));
   yield;
   return {
     valueUsd,
@@ -118,7 +121,7 @@ export function* portfolioInSteps(
     feesUsd: fees.map((terms) => (valueUsd === null ? null : sumOrNull(terms))),
     aprs,
     pools,
-    tokens: tokenExposures(amounts, valueUsd).sort(byValue("address")),
+    tokens,
     concentration: concentrationOf(active, valueUsd),
   };
 }

@@ -106,7 +106,7 @@ export async function readLinks(
     chainId: number;
     tokens: ReadonlySet<string>;
     block: number;
-    known?: ReadonlyMap<string, TokenLink | undefined>;
+    known?: Pick<ReadonlyMap<string, unknown>, "has">;
     onRow?: (row: PriceLinkRow) => void;
   },
 ): Promise<Map<string, TokenLink | undefined>> {

@@ -16,6 +16,7 @@ import { findChangedLinks, parentsOf, readLinks } from "../../store/price-links.
 import { findV2Numbers, type V2NumbersRow } from "../../store/v2-queries.ts";
 import { stateWithoutEvents } from "../../views/v2-facts.ts";
 import { readAtHead } from "../head.ts";
+import { LayeredMap } from "./layered-map.ts";
 
 /** Days of buckets kept of each pool. */
 export const TABLE_DAYS = 7;
@@ -45,10 +46,10 @@ export interface V2Entry {
  * same block hash, nothing before it has changed.
  */
 export interface V2PoolTable {
-  /** By address, the youngest pool first. */
-  readonly entries: ReadonlyMap<string, V2Entry>;
-  /** The same in their order. */
+  /** The youngest pool first. */
   readonly list: readonly V2Entry[];
+  /** Where each address is in the list; shared by tables of the same pools. */
+  readonly places: ReadonlyMap<string, number>;
   /** The price links of their tokens and of reward tokens. */
   readonly links: Links;
   /** One per part that was read at a head of its own. */
@@ -57,7 +58,7 @@ export interface V2PoolTable {
   readonly block: number;
 }
 
-type Links = ReadonlyMap<string, TokenLink | undefined>;
+type Links = LayeredMap<string, TokenLink | undefined>;
 
 interface EventRef {
   readonly blockNumber: number;
@@ -67,6 +68,11 @@ interface EventRef {
 
 /** Before the first event. */
 const NO_EVENT: EventRef = { blockNumber: -1, logIndex: -1, blockHash: "" };
+
+export function entryOf({ list, places }: V2PoolTable, address: string): V2Entry | undefined {
+  const place = places.get(address);
+  return place === undefined ? undefined : list[place];
+}
 
 /** Whether a table can be updated to a checkpoint. */
 export async function isCurrent(
@@ -120,7 +126,10 @@ export async function loadTable(
     await readTokens(some.flatMap(tokensOf));
   }
   await readTokens(options.tokens);
-  return tableOf(inOrder(entries), { links, lastEvents: distinct(lastEvents), checkpoint });
+  return {
+    ...inOrder([...entries.values()]),
+    ...{ links: new LayeredMap(links), lastEvents: distinct(lastEvents), block: checkpoint.blockNumber },
+  };
 }
 
 /**
@@ -141,29 +150,45 @@ export async function updateTable(
     filter: { chainId, blockNumber: { gt: since } },
     fields: ["poolAddress"],
   });
-  const entries = new Map(table.entries);
-  // Drops pools of replaced blocks; those that still exist are added again below.
-  for (const { pool } of table.list) if (pool.createdBlock > since) entries.delete(pool.poolAddress);
   const stale = new Map(created.map((pool) => [pool.poolAddress, pool]));
   const touched = [...events, ...(await findNewlyRead(store, at))];
   for (const { poolAddress } of touched) {
-    const known = entries.get(poolAddress);
-    if (known !== undefined) stale.set(poolAddress, known.pool);
+    const known = entryOf(table, poolAddress);
+    // Pools of replaced blocks are dropped; those that still exist are among the created ones.
+    if (known !== undefined && known.pool.createdBlock <= since) stale.set(poolAddress, known.pool);
   }
   const staleList = [...stale.values()];
+  const fresh: V2Entry[] = [];
   await new Promise(setImmediate);
   for (let from = 0; from < staleList.length; from += POOLS_AN_UPDATE) {
     const some = staleList.slice(from, from + POOLS_AN_UPDATE);
-    for (const entry of await readEntries(store, { pools: some, checkpoint })) {
-      entries.set(entry.pool.poolAddress, entry);
-    }
+    fresh.push(...(await readEntries(store, { pools: some, checkpoint })));
     await new Promise(setImmediate);
   }
   const links = await linksUpTo(store, { links: table.links, since, pools: created, checkpoint });
   await new Promise(setImmediate);
   const lastEvents = [await findLastEvent(store, checkpoint)];
-  const isSameSet = entries.size === table.entries.size && created.length === 0;
-  return tableOf(isSameSet ? entries : inOrder(entries), { links, lastEvents, checkpoint });
+  return { ...withEntries(table, { fresh, since }), links, lastEvents, block: checkpoint.blockNumber };
+}
+
+/** The list with some entries read again: as long as no pool comes or goes, only they change. */
+function withEntries(
+  { list, places }: V2PoolTable,
+  { fresh, since }: { fresh: readonly V2Entry[]; since: number },
+): Pick<V2PoolTable, "list" | "places"> {
+  const isCreated = ({ pool }: V2Entry) => pool.createdBlock > since;
+  if (fresh.some(isCreated) || list.some(isCreated))
+    return inOrder([
+      ...new Map(
+        [...list.filter((entry) => !isCreated(entry)), ...fresh].map((entry) => [
+          entry.pool.poolAddress,
+          entry,
+        ]),
+      ).values(),
+    ]);
+  const next = list.slice();
+  for (const entry of fresh) next[places.get(entry.pool.poolAddress) as number] = entry;
+  return { list: next, places };
 }
 
 /**
@@ -192,28 +217,15 @@ async function linksUpTo(
 ): Promise<Links> {
   const { chainId, blockNumber } = at.checkpoint;
   const changed = await findChangedLinks(store, { chainId, after: at.since, upTo: blockNumber });
-  const links = new Map(at.links);
-  for (const [token, link] of changed) if (links.has(token)) links.set(token, link);
-  const wanted = parentsOf(changed.values(), (base) => links.has(base));
-  for (const token of at.pools.flatMap(tokensOf)) if (!links.has(token)) wanted.add(token);
-  const fresh = await readLinks(store, { chainId, tokens: wanted, block: blockNumber, known: links });
-  for (const [token, link] of fresh) links.set(token, link);
-  return links;
+  const links = new Map([...changed].filter(([token]) => at.links.has(token)));
+  const known = at.links.with(links);
+  const wanted = parentsOf(changed.values(), (base) => known.has(base));
+  for (const token of at.pools.flatMap(tokensOf)) if (!known.has(token)) wanted.add(token);
+  return known.with(await readLinks(store, { chainId, tokens: wanted, block: blockNumber, known }));
 }
 
 function tokensOf(pool: PoolRow): string[] {
   return [pool.token0Address, pool.token1Address];
-}
-
-function tableOf(
-  entries: ReadonlyMap<string, V2Entry>,
-  {
-    links,
-    lastEvents,
-    checkpoint,
-  }: { links: Links; lastEvents: readonly EventRef[]; checkpoint: CheckpointRow },
-): V2PoolTable {
-  return { entries, list: [...entries.values()], links, lastEvents, block: checkpoint.blockNumber };
 }
 
 function distinct(lastEvents: readonly EventRef[]): EventRef[] {
@@ -288,10 +300,9 @@ function byPool(rows: readonly V2NumbersRow[]): Map<string, V2NumbersRow[]> {
   return pools;
 }
 
-/** A map keeps the order of insertion, also when an entry is replaced. */
-function inOrder(entries: ReadonlyMap<string, V2Entry>): Map<string, V2Entry> {
-  const sorted = [...entries].sort(
-    ([a, { pool: poolA }], [b, { pool: poolB }]) => poolB.createdAt - poolA.createdAt || (a < b ? -1 : 1),
+function inOrder(entries: V2Entry[]): Pick<V2PoolTable, "list" | "places"> {
+  const list = entries.sort(
+    ({ pool: a }, { pool: b }) => b.createdAt - a.createdAt || (a.poolAddress < b.poolAddress ? -1 : 1),
   );
-  return new Map(sorted);
+  return { list, places: new Map(list.map(({ pool }, place) => [pool.poolAddress, place])) };
 }

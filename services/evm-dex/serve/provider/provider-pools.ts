@@ -22,7 +22,7 @@ import {
   toV2Bucket,
 } from "../../views/v2-facts.ts";
 import type { V2HeadState } from "../pool-list/v2-head-table.ts";
-import type { V2Entry } from "../pool-list/v2-pool-table.ts";
+import { entryOf, type V2Entry } from "../pool-list/v2-pool-table.ts";
 
 /** Pools a read: SQLite blocks the event loop for as long as it reads their days. */
 const POOLS_A_READ = 10;
@@ -105,7 +105,7 @@ export async function selectProviderPools(
   const pools = new Map<string, ProviderPool>();
   const unread: { pool: PoolRow; state: V2State }[] = [];
   for (const address of addresses) {
-    const entry = table.entries.get(address);
+    const entry = entryOf(table, address);
     if (entry === undefined) continue;
     const known = kept.get(entry);
     if (known?.midnight === midnight && known.indexedFrom === indexedFrom) pools.set(address, known.pool);
@@ -116,7 +116,7 @@ export async function selectProviderPools(
   for (const [address, pool] of read) pools.set(address, pool);
   const keep = () => {
     for (const [address, pool] of read) {
-      const entry = table.entries.get(address);
+      const entry = entryOf(table, address);
       if (entry !== undefined) kept.set(entry, { midnight, indexedFrom, pool });
     }
   };

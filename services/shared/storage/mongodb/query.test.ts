@@ -8,7 +8,7 @@ import { LIST_QUERIES, SCAN_QUERIES } from "../suite/list-queries.ts";
 import { type SampleQuery, samples } from "../suite/sample.ts";
 import { encoderOf } from "../values.ts";
 import { readNullsLast } from "./nulls-last.ts";
-import { hintOf, planOfExplain, toMongoQuery } from "./query.ts";
+import { hintOf, findsOf as listFinds, type MongoQuery, planOfExplain, toMongoQuery } from "./query.ts";
 
 const declared = compileCollection(samples);
 const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf("samples", field)]));
@@ -22,8 +22,8 @@ const INDEXES: readonly (readonly (readonly [name: string, sign: 1 | -1])[])[] =
 ];
 
 /** Every find that a query comes down to, pages across the nulls included. */
-async function findsOf(query: SampleQuery): Promise<{ filter: Document; sort: Document }[]> {
-  const finds: { filter: Document; sort: Document }[] = [];
+async function findsOf(query: SampleQuery): Promise<MongoQuery[]> {
+  const finds: MongoQuery[] = [];
   await readNullsLast(
     {
       read: async (request) => {
@@ -114,8 +114,32 @@ describe("mongodb query", () => {
     const [find] = await findsOf({ filter: { chainId: { in: [1, 8453] }, address: { gte: "a" } } });
     const ranges = [{ _id: { $gte: "11 a", $lt: "11!" } }, { _id: { $gte: "48453 a", $lt: "48453!" } }];
     expect(find?.filter).to.deep.equal({ $or: ranges });
+    expect(find?.ranges).to.deep.equal(ranges);
     const [nothing] = await findsOf({ filter: { chainId: { in: [] } } });
     expect(nothing?.filter).to.deep.equal({ _id: { $in: [] } });
+  });
+});
+
+describe("mongodb finds", () => {
+  const all = { skip: 0, limit: Number.POSITIVE_INFINITY };
+  const [low, high] = [{ _id: { $gte: "11 ", $lt: "11!" } }, { _id: { $gte: "48453 ", $lt: "48453!" } }];
+  const filter = { chainId: { in: [8453, 1] } };
+
+  it("read one range of keys each, in the order of the keys", async () => {
+    const [up] = await findsOf({ filter });
+    expect(listFinds(up as MongoQuery, all)).to.deep.equal([low, high]);
+    const order = (["chainId", "address"] as const).map((field) => ({ field, direction: "desc" as const }));
+    const [down] = await findsOf({ filter, order });
+    expect(down?.sort).to.deep.equal({ _id: -1 });
+    expect(listFinds(down as MongoQuery, all)).to.deep.equal([high, low]);
+  });
+
+  it("are one for a page, and for another order", async () => {
+    const [page] = await findsOf({ filter });
+    expect(listFinds(page as MongoQuery, { skip: 0, limit: 5 })).to.deep.equal([page?.filter]);
+    expect(listFinds(page as MongoQuery, { ...all, skip: 5 })).to.deep.equal([page?.filter]);
+    const [other] = await findsOf({ filter, order: [{ field: "tvlUsd", direction: "asc" }] });
+    expect(listFinds(other as MongoQuery, all)).to.deep.equal([other?.filter]);
   });
 });
 

@@ -2,13 +2,18 @@ import type { Document } from "mongodb";
 import type { CompiledCollection, DeclaredIndex, FieldInfo } from "../declaration.ts";
 import type { ParsedSelection, Predicate } from "../query.ts";
 import type { Stored } from "../values.ts";
-import { matchKey, sortOf } from "./key.ts";
+import { type IdCondition, type IdRange, matchKey, sortOf } from "./key.ts";
 import type { PageRequest } from "./nulls-last.ts";
 
 /** A MongoDB query. Values are only strings, numbers, booleans and null, so none can act as an operator. */
 export interface MongoQuery {
   readonly filter: Document;
   readonly sort: Record<string, 1 | -1>;
+  /**
+   * Where the order is the key's: filters of one range of keys each, which in turn match what `filter` matches, in
+   * that order. One find for each is many times as fast as one find for all, in engines that do not join ranges.
+   */
+  readonly ranges?: readonly Document[];
 }
 
 export function toMongoQuery(
@@ -20,13 +25,39 @@ export function toMongoQuery(
   const key = byKey ? matchKey(declared, where) : undefined;
   const rest = key === undefined ? where : where.filter((predicate) => !key.covered.has(predicate));
   const conditions = rest.map(conditionOf);
+  const sort = sortOf(declared, order, fixed);
+  const ranges =
+    key !== undefined && key.conditions.length > 1 && anyOf.length === 0
+      ? rangesOf(key.conditions, sort).map((range) => joined([...conditions, { _id: range }]))
+      : [];
   if (key?.conditions.length === 1) conditions.push({ _id: key.conditions[0] });
   else if (key?.conditions.length === 0) conditions.push({ _id: { $in: [] } });
   else if (key !== undefined)
     conditions.push({ $or: key.conditions.map((condition) => ({ _id: condition })) });
   if (anyOf.length > 0)
     conditions.push({ $or: anyOf.map((predicates) => joined(predicates.map(conditionOf))) });
-  return { filter: joined(conditions), sort: sortOf(declared, order, fixed) };
+  return { filter: joined(conditions), sort, ...(ranges.length > 0 ? { ranges } : {}) };
+}
+
+/** What to find, in this order: a page needs one find, all rows may be read range by range. */
+export function findsOf(
+  { filter, ranges }: MongoQuery,
+  page: { skip: number; limit: number },
+): readonly Document[] {
+  const isAll = page.skip === 0 && page.limit === Number.POSITIVE_INFINITY;
+  return isAll ? (ranges ?? [filter]) : [filter];
+}
+
+/** The ranges of keys in the order of the sort; none where that is not the key's. */
+function rangesOf(conditions: readonly IdCondition[], sort: MongoQuery["sort"]): IdRange[] {
+  const { _id: sign, ...others } = sort;
+  if (sign === undefined || Object.keys(others).length > 0) return [];
+  const ranges = conditions.filter(
+    (condition): condition is IdRange => isRange(condition) && !("$in" in condition),
+  );
+  // Ranges of different prefixes do not overlap, so one end of each tells their order.
+  const startOf = ({ $gte, $gt }: IdRange) => $gte ?? $gt ?? "";
+  return ranges.sort((a, b) => (startOf(a) < startOf(b) ? -sign : sign));
 }
 
 /** The `hint` for an index; empty leaves the choice to the server. */

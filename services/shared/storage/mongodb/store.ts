@@ -40,7 +40,7 @@ import { decoderOf, encoderOf, type Stored } from "../values.ts";
 import { MongoConnection, type MongoOptions } from "./connection.ts";
 import { idOf } from "./key.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
-import { hintOf, indexName, planOfExplain, toMongoQuery } from "./query.ts";
+import { findsOf, hintOf, indexName, planOfExplain, toMongoQuery } from "./query.ts";
 import { type DuplicateShare, putDocuments, type StoredDocument, settleAll } from "./write.ts";
 
 /** Connects and waits for the server. @throws Error without the URL's credentials. */
@@ -217,14 +217,14 @@ class MongoStore implements Store {
       ...(query.fields === undefined ? {} : Object.fromEntries(names.map((name) => [name, 1]))),
     };
     const source: NullsFirstSource = {
-      read: ({ where, order, skip, limit }) => {
-        const { filter, sort } = toMongoQuery(declared, { ...parsed, where, order });
-        const page =
-          limit === Number.POSITIVE_INFINITY
-            ? { batchSize: 10_000 }
-            : { limit, batchSize: Math.min(limit + 1, 10_000) };
-        const options = { projection, sort, skip, ...page, ...hintOf(parsed.via) };
-        return this.#documents(entry, (documents) => documents.find<StoredRow>(filter, options).toArray());
+      read: async ({ where, order, skip, limit }) => {
+        const query = toMongoQuery(declared, { ...parsed, where, order });
+        const batchSize = Math.min(limit + 1, 10_000);
+        const page = limit === Number.POSITIVE_INFINITY ? { batchSize } : { limit, batchSize };
+        const options = { projection, sort: query.sort, skip, ...page, ...hintOf(parsed.via) };
+        const read = (filter: Document) =>
+          this.#documents(entry, (documents) => documents.find<StoredRow>(filter, options).toArray());
+        return (await Promise.all(findsOf(query, { skip, limit }).map(read))).flat();
       },
       count: (where) => this.#count(entry, { ...parsed, where }),
     };
