@@ -6,8 +6,10 @@ import { indexedBlock } from "../../shared/index/evm/checkpoint.ts";
 import { ForkFinder, indexIdentityOf } from "../../shared/index/evm/fork.ts";
 import { followHead, type SyncContext } from "../../shared/index/follow-head.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
+import { Mutex } from "../../shared/process/mutex.ts";
+import { put, type WriteStep } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { type CheckpointRow, tokens } from "../store/collections.ts";
+import { type CheckpointRow, checkpoints, tokens } from "../store/collections.ts";
 import { applyBatch, type IngestPipeline, NewPoolsFound } from "./apply.ts";
 import { readBackfill } from "./fetch/backfill.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
@@ -66,6 +68,8 @@ export class ChainSync {
   readonly #finality: Finality;
   readonly #forks: ForkFinder;
   #isFollowing = false;
+  /** One writer at a time: steps, reorgs, and the merging of history. */
+  readonly #writer = new Mutex();
 
   private constructor(
     deps: SyncDeps,
@@ -108,6 +112,11 @@ export class ChainSync {
     return this.#checkpoint;
   }
 
+  /** Nothing up to this block is undone any more. */
+  get finalBlock(): number {
+    return this.#finality.block.number;
+  }
+
   /** See Finality.settled. */
   settled(): Promise<void> {
     return this.#finality.settled();
@@ -133,7 +142,7 @@ export class ChainSync {
   /** One step towards `head`; returns whether there was anything to do. Throws ReorgDetected. */
   async step(head: BlockHeader): Promise<boolean> {
     try {
-      return await this.#step(head);
+      return await this.#writer.run(() => this.#step(head));
     } catch (error) {
       if (!(error instanceof NewPoolsFound)) throw error;
       this.#deps.log("warn", error.message);
@@ -309,7 +318,43 @@ export class ChainSync {
    * While no node can give the replacement, the store keeps what it has; what is final it keeps in any case. Throws
    * ReorgDetected where endpoints differ meanwhile, IndexContradicted where all contradict what is final.
    */
-  async handleReorg(): Promise<void> {
+  handleReorg(): Promise<void> {
+    return this.#writer.run(() => this.#heal());
+  }
+
+  /**
+   * Writes what does not follow on the checkpoint, between two steps. The steps may depend on what is stored.
+   * @param pools whose cached buckets and users the write changes
+   * @param stepsOf is given the time of the last final block
+   */
+  writeBetween(
+    stepsOf: (finalTime: number) => readonly WriteStep[] | Promise<readonly WriteStep[]>,
+    pools: readonly string[] = [],
+  ): Promise<void> {
+    return this.#writer.run(async () => {
+      const { store, guard } = this.#deps;
+      const steps = await stepsOf(this.#finality.block.time);
+      if (steps.length > 0) await store.write([...guard(), ...steps]);
+      this.#pipeline.indexer.forget(pools);
+    });
+  }
+
+  /** Moves the beginning of the index back to a block, with the steps that this takes; all books are loaded again. */
+  extend(
+    from: { readonly number: number; readonly time: number },
+    stepsOf: () => Promise<readonly WriteStep[]>,
+  ): Promise<void> {
+    return this.#writer.run(async () => {
+      const { store, guard } = this.#deps;
+      const checkpoint = { ...this.#checkpoint, fromBlock: from.number, fromTime: from.time };
+      await store.write([...guard(), ...(await stepsOf()), ...guard(), put(checkpoints, [checkpoint])]);
+      this.#checkpoint = checkpoint;
+      this.#pipeline = await openPipeline(this.#deps, checkpoint);
+      this.#fetcher = createFetcher(this.#deps, this.#pipeline);
+    });
+  }
+
+  async #heal(): Promise<void> {
     const { store, source, chain, log, guard } = this.#deps;
     const { fromBlock, blockNumber } = this.#checkpoint;
     const fork = withinIndex(await this.#forks.find(this.#checkpoint), this.#checkpoint);

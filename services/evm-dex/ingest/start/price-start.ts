@@ -31,6 +31,11 @@ export interface PriceStartContext {
   readonly guard: Guard;
   readonly signal: AbortSignal;
   readonly log: SyncLog;
+  /**
+   * Whether the state at the head may stand for the one at the start where no node has that: not far from the head,
+   * where it is another one.
+   */
+  readonly mayReadHead?: boolean;
 }
 
 /**
@@ -51,7 +56,8 @@ export async function readPriceStart(
   const start: PriceStartRow = { chainId, blockNumber, blockHash, time: blockTime, isComplete: false };
   if (known === undefined) await store.write([...guard(), put(priceStarts, [start])]);
   const reader = await openReader(context, start);
-  const entries = await readEntries(context, { reader, start });
+  const isUsable = context.mayReadHead !== false || reader.block.number === blockNumber;
+  const entries = isUsable ? await readEntries(context, { reader, start }) : [];
   const answers = await readAnswers(context, reader, blockNumber);
   await store.write([
     ...guard(),
@@ -66,11 +72,11 @@ export async function readPriceStart(
 }
 
 async function openReader(
-  { source, log }: PriceStartContext,
+  { source, log, mayReadHead }: PriceStartContext,
   { blockNumber, blockHash }: PriceStartRow,
 ): Promise<StateReader> {
   const reader = await StateReader.open(source, { number: blockNumber, hash: blockHash as Hex });
-  if (reader.block.number !== blockNumber) {
+  if (reader.block.number !== blockNumber && mayReadHead !== false) {
     log(
       "warn",
       `No endpoint has the state of block ${blockNumber}: the prices before a pool's first event rest on its \

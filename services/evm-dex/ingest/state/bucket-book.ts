@@ -124,6 +124,14 @@ export class BucketBook {
     return entryOf(this.#pools, poolAddress, newPoolRows);
   }
 
+  /** Drops a pool's rows; none of them may wait for a flush. */
+  forget(poolAddress: string): void {
+    const rows = this.#pools.get(poolAddress);
+    if (rows === undefined) return;
+    this.#pools.delete(poolAddress);
+    this.#rowCount -= rows.rollups.size + rows.users.size;
+  }
+
   /** Returns the rows that changed since the last flush. */
   flush(): { rollups: RollupRow[]; users: PoolUserRow[] } {
     const taken = { rollups: [...this.#dirtyRollups], users: [...this.#dirtyUsers] };

@@ -248,6 +248,14 @@ export class Indexer {
     this.#touched.add(entry);
   }
 
+  /** Drops the cached buckets and users of pools whose rows another writer has changed. */
+  forget(pools: readonly string[]): void {
+    for (const pool of pools) {
+      this.buckets.forget(pool);
+      this.v2.forget(pool);
+    }
+  }
+
   flush(): FlushedRows {
     const taken = {
       events: this.#events.splice(0),

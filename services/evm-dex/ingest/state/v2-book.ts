@@ -119,6 +119,14 @@ export class V2Book {
     return rows;
   }
 
+  /** Drops a pool's rows; none of them may wait for a flush. */
+  forget(poolAddress: string): void {
+    const rows = this.#pools.get(poolAddress);
+    if (rows === undefined) return;
+    this.#pools.delete(poolAddress);
+    this.#rowCount -= rows.hours.size + rows.days.size + rows.swaps.size;
+  }
+
   /** Returns the rows that changed since the last flush. */
   flush(): { rollups: V2RollupRow[]; largeSwaps: V2LargeSwapsRow[] } {
     const chainId = this.#chainId;

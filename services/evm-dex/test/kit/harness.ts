@@ -22,6 +22,7 @@ import { actOnAerodrome } from "../v2/aerodrome-busy.ts";
 export interface TestIngest {
   readonly store: Store;
   readonly source: EvmSource;
+  readonly sync: ChainSync;
   /** Runs until the store reaches the chain's head. */
   catchUp(): Promise<void>;
   /** The checkpoint's. */
@@ -70,6 +71,7 @@ export async function startTestIngest(
   return {
     store,
     source,
+    sync,
     async catchUp() {
       for (;;) {
         const head = await source.head();

@@ -1,0 +1,32 @@
+import type { Collection, Store, WriteStep } from "../../../shared/storage/port.ts";
+
+/**
+ * A store whose rows of some collections are those of another one: a chunk of history is indexed into a store of its
+ * own, but knows and shares the pools, tokens and gauges of the index.
+ */
+export function layeredStore(
+  own: Store,
+  { shared, of }: { shared: Store; of: readonly Collection[] },
+): Store {
+  const names = new Set(of.map(({ name }) => name));
+  const storeOf = ({ name }: Collection): Store => (names.has(name) ? shared : own);
+  return {
+    engine: own.engine,
+    declare: (collections) => own.declare(collections),
+    // Shared rows first: they are facts, and the chunk's rows name them.
+    async write(steps: readonly WriteStep[]) {
+      const isShared = (step: WriteStep) => names.has(step.collection.name);
+      await shared.write(steps.filter(isShared));
+      await own.write(steps.filter((step) => !isShared(step)));
+    },
+    get: (from, key) => storeOf(from).get(from, key),
+    getMany: (from, keys) => storeOf(from).getMany(from, keys),
+    getLast: (from, keys) => storeOf(from).getLast(from, keys),
+    find: (from, query) => storeOf(from).find(from, query),
+    count: (from, filter, selection) => storeOf(from).count(from, filter, selection),
+    sum: (from, filter, fields) => storeOf(from).sum(from, filter, fields),
+    compareAndSet: (target, row, expected) => storeOf(target).compareAndSet(target, row, expected),
+    plan: (from, query) => storeOf(from).plan(from, query),
+    close: () => own.close(),
+  };
+}

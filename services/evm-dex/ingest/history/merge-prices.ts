@@ -1,0 +1,92 @@
+import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { feedAnswers, type PriceLinkRow, priceLinks, priceStarts } from "../../store/collections.ts";
+import { toLinkRow } from "../../store/price-links.ts";
+import type { MergedStores } from "./merge-buckets.ts";
+import { ROWS_A_WRITE } from "./merge-pool.ts";
+
+/**
+ * First steps: what the index started from is put whole into the block before it. Whatever is put before that block
+ * changes no price of the index then: its first blocks rest on what it started from, and stay as they are.
+ */
+export async function holdStart({ main, past, chunk, fromTime }: MergedStores): Promise<WriteStep[]> {
+  const { chainId, to } = chunk;
+  const started = await lastLinks(main, { chainId, to });
+  const edge = { chainId, blockNumber: to, time: fromTime };
+  const held = [...started.values()].map((row) => ({ ...row, ...edge }));
+  for (const [token, { price }] of await lastLinks(past, { chainId, to }))
+    if (!started.has(token) && price !== 0) held.push(toLinkRow({ token, link: undefined }, edge));
+  return [removeWhere(priceLinks, { chainId, blockNumber: { lte: to } }), put(priceLinks, held)];
+}
+
+/** The chunk's links before its last block, a write's worth at a time. */
+export async function* pastLinks({ past, chunk }: MergedStores): AsyncGenerator<WriteStep> {
+  for await (const page of linkPages(past, { chainId: chunk.chainId, to: chunk.to - 1 }))
+    yield put(priceLinks, page);
+}
+
+/** Last steps: what the index started from goes where it is what the chunk ended with. */
+export async function releaseStart({ main, past, chunk }: MergedStores): Promise<WriteStep[]> {
+  const { chainId, to } = chunk;
+  const ended = await lastLinks(past, { chainId, to });
+  const held = await main.find(priceLinks, { filter: { chainId, blockNumber: to } });
+  const same = held.filter((row) => isSameLink(row, ended.get(row.token)));
+  const own = same.flatMap(({ token }) => {
+    const last = ended.get(token);
+    return last?.blockNumber === to ? [last] : [];
+  });
+  const before = { chainId, blockNumber: { lte: to } };
+  return [
+    remove(
+      priceLinks,
+      same.map(({ token }) => ({ chainId, token, blockNumber: to })),
+    ),
+    put(priceLinks, own),
+    removeWhere(feedAnswers, before),
+    put(feedAnswers, await past.find(feedAnswers, { filter: before })),
+    put(priceStarts, await past.find(priceStarts, { filter: { chainId } })),
+  ];
+}
+
+/** The last link of every token up to a block. */
+async function lastLinks(
+  store: Store,
+  { chainId, to }: { chainId: number; to: number },
+): Promise<Map<string, PriceLinkRow>> {
+  const last = new Map<string, PriceLinkRow>();
+  for await (const page of linkPages(store, { chainId, to }))
+    for (const row of page) last.set(row.token, row);
+  return last;
+}
+
+/** All links up to a block, by block. */
+async function* linkPages(
+  store: Store,
+  { chainId, to }: { chainId: number; to: number },
+): AsyncGenerator<PriceLinkRow[]> {
+  for (let from = -1; ; ) {
+    const page = await store.find(priceLinks, {
+      filter: { chainId, blockNumber: { gt: from, lte: to } },
+      order: [{ field: "blockNumber", direction: "asc" }],
+      limit: ROWS_A_WRITE,
+    });
+    if (page.length < ROWS_A_WRITE) {
+      yield page;
+      return;
+    }
+    // The last block may go on beyond the page.
+    const end = page.at(-1)?.blockNumber as number;
+    const whole = page.filter(({ blockNumber }) => blockNumber < end);
+    yield whole.length > 0 ? whole : await store.find(priceLinks, { filter: { chainId, blockNumber: end } });
+    from = whole.length > 0 ? end - 1 : end;
+  }
+}
+
+/** Whether both say the same of a token, whenever they say it. No row says that it has no price. */
+function isSameLink(held: PriceLinkRow, ended: PriceLinkRow | undefined): boolean {
+  if (ended === undefined) return held.price === 0;
+  return textOf(held) === textOf(ended);
+}
+
+function textOf({ blockNumber: _, time: __, ...link }: PriceLinkRow): string {
+  return JSON.stringify(Object.entries(link).sort());
+}

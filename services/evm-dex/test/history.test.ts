@@ -1,0 +1,238 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, before, it } from "mocha";
+import { createRandom } from "../../../deploy/devnet/random.ts";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { createTraders, type Traders } from "../../../deploy/devnet/traders.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { type ChainDeployments, loadDeployments } from "../deployments.ts";
+import { type GrowContext, growOnce } from "../ingest/history/grow.ts";
+import { positionText } from "../metrics/lp-position.ts";
+import { protocolOf } from "../protocols/index.ts";
+import { discoveries, type PoolRow, pools } from "../store/collections.ts";
+import { dumpStore, startTestIngest, type TestIngest } from "./kit/harness.ts";
+import { actOnAerodrome } from "./v2/aerodrome-busy.ts";
+
+const GENESIS_S = 1_760_000_000;
+const BLOCK_S = 150;
+/** By then all pools vote with all of their depth, however old; in the middle of an hour. */
+const STARTED_S = GENESIS_S + 40 * 86_400 - 1_234;
+const DAYS = 30;
+
+describeWithChain("evm-dex ingest: history", () => {
+  let chain: TestChain;
+  let traders: Traders;
+  let folder: string;
+  let startBlock: number;
+  let fresh: Awaited<ReturnType<typeof rowsOf>>;
+  let time = STARTED_S;
+  const random = createRandom(3);
+
+  const trade = async (blocks: number) => {
+    for (let i = 0; i < blocks; i++) {
+      time += BLOCK_S;
+      await actOnAerodrome(chain, random, 1);
+      await traders.tradeBlock({ timestamp: time, swaps: 2 });
+    }
+  };
+
+  const growing = ({ store, sync, source }: TestIngest, options: Partial<GrowContext> = {}): GrowContext => ({
+    ...{ store, sync, source, folder, days: DAYS, rawDays: DAYS + 10 },
+    chain: loadDeployments(chain.deploymentsFile)[0] as ChainDeployments,
+    signal: new AbortController().signal,
+    log: () => {},
+    ...options,
+  });
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "chaintables-history-"));
+    chain = await createTestChain({
+      timestamp: GENESIS_S,
+      accounts: 32,
+      keptStates: 5_000,
+      families: ["aerodrome-v2", "slipstream", "pancake-v3"],
+    });
+    traders = createTraders(chain.anvil.rpc, chain.deployment, { seed: 4 });
+    await trade(200);
+    startBlock = await chain.headNumber();
+    await trade(90);
+    const grown = await startTestIngest(chain, { startBlock });
+    await grown.catchUp();
+    // Where history ends: the first block that is not 40 days old.
+    while (await growOnce(growing(grown)));
+    const first = await startTestIngest(chain, { startBlock: grown.sync.checkpoint.fromBlock });
+    await first.catchUp();
+    fresh = await rowsOf(first);
+    await first.close();
+    await grown.close();
+  });
+  after(async () => {
+    await chain?.stop();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  /** In chunks of an hour, six hours and days, with the chain going on between them. */
+  it("ends with the rows of an index from its first block on", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      let chunks = 0;
+      while (await growOnce(growing(grown))) chunks += 1;
+      expect(chunks).to.be.at.least(2);
+      expect(grown.sync.checkpoint.fromBlock).to.be.lessThan(startBlock - 190);
+      expectSame(await rowsOf(grown), fresh);
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("ends the same wherever it is killed, and is continued by the next process", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      let [kills, writes] = [0, 0];
+      const mortal = mortalStore(grown.store, () => {
+        writes += 1;
+        // Each life is a little longer than the one before, so that every write is once the last.
+        if (writes <= kills * 2) return;
+        kills += 1;
+        writes = 0;
+        throw new Error("killed");
+      });
+      for (;;) {
+        writes = 0;
+        let ingest: TestIngest | undefined;
+        try {
+          ingest = await startTestIngest(chain, { startBlock, store: mortal });
+          await ingest.catchUp();
+          if (!(await growOnce(growing(ingest)))) break;
+        } catch (error) {
+          expect(String(error)).to.contain("killed");
+        } finally {
+          await ingest?.close();
+        }
+      }
+      expect(kills).to.be.greaterThan(5);
+      expectSame(await rowsOf(grown), fresh);
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("leaves its rows behind and the index as it was where it ends early", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      const stop = new AbortController();
+      let batches = 0;
+      const signal = stop.signal;
+      const onProgress = () => {
+        batches += 1;
+        if (batches > 1) stop.abort();
+      };
+      expect(await growOnce(growing(grown, { signal, onProgress }))).to.equal(false);
+      expect(grown.sync.checkpoint.fromBlock).to.equal(startBlock);
+      while (await growOnce(growing(grown)));
+      expectSame(await rowsOf(grown), fresh);
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("keeps no old events but each pool's last where these are not wanted, and all buckets", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      while (await growOnce(growing(grown, { rawDays: 0 })));
+      const rows = await rowsOf(grown);
+      const old = (list: Rows) => list.filter(({ blockNumber }) => (blockNumber as number) < startBlock);
+      const kept = old(rows.pool_events as Rows);
+      expect(kept.length).to.be.lessThan(old(fresh.pool_events as Rows).length / 5);
+      expectSame({ ...rows, pool_events: [] }, { ...fresh, pool_events: [] });
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("goes back to the chunk where a reorg undoes a user's first swap since", async () => {
+    const grown = await startTestIngest(chain, { startBlock: (await chain.headNumber()) - 70 });
+    try {
+      await grown.catchUp();
+      while (await growOnce(growing(grown)));
+      await chain.reorg(60, { transactionsPerBlock: 1, seed: 2 });
+      await grown.catchUp();
+      const other = await startTestIngest(chain, { startBlock: grown.sync.checkpoint.fromBlock });
+      await other.catchUp();
+      expectSame(await rowsOf(grown), await rowsOf(other));
+      await other.close();
+    } finally {
+      await grown.close();
+    }
+  });
+});
+
+type Rows = Record<string, unknown>[];
+
+/**
+ * All rows, less what depends on where an index began: how far pools were looked for, sums that start at 0 there (what a
+ * position has earned: only differences are published), states of which the last digits follow from what they began
+ * with (v3 reserves) or that are read and not told by events (v2 default fees), and what only serves to undo a row that
+ * is final (a user's minute before).
+ */
+async function rowsOf({ store, sync }: TestIngest): Promise<Record<string, unknown[]>> {
+  const kinds = new Map(
+    (await store.find(pools, {})).map((pool: PoolRow) => [pool.poolAddress, pool.protocol]),
+  );
+  const valuesOf = (row: Record<string, unknown>, text: unknown) => {
+    const protocol = protocolOf(kinds.get(row.poolAddress as string) as PoolRow["protocol"]);
+    return protocol.auditValues(protocol.read(text as string));
+  };
+  const held = (text: unknown) => {
+    const { balance, staked } = positionText.read(text as string);
+    return { balance, staked };
+  };
+  const dump = (await dumpStore(store)) as Record<string, Rows>;
+  delete dump[discoveries.name];
+  return {
+    ...dump,
+    pool_events: (dump.pool_events ?? []).map((row) => ({
+      ...row,
+      state: valuesOf(row, row.state),
+      previousMinute: (row.blockNumber as number) <= sync.finalBlock ? null : row.previousMinute,
+    })),
+    pool_states: (dump.pool_states ?? []).map((row) => ({
+      ...row,
+      state: valuesOf(row, row.state),
+      anchor: valuesOf(row, row.anchor),
+    })),
+    lp_events: (dump.lp_events ?? []).map((row) => ({ ...row, position: held(row.position) })),
+    lp_positions: (dump.lp_positions ?? []).map((row) => ({
+      ...row,
+      position: held(row.position),
+      anchor: held(row.anchor),
+    })),
+  };
+}
+
+function expectSame(actual: Record<string, unknown[]>, expected: Record<string, unknown[]>): void {
+  expect(Object.keys(actual).sort()).to.deep.equal(Object.keys(expected).sort());
+  for (const [name, rows] of Object.entries(expected)) expect(actual[name], name).to.deep.equal(rows);
+}
+
+/** A store that may fail before a write, as if the process had been killed there. */
+function mortalStore(store: Store, beforeWrite: () => void): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "write")
+        return async (steps: Parameters<Store["write"]>[0]) => {
+          beforeWrite();
+          await target.write(steps);
+        };
+      const member = Reflect.get(target, name);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+}
