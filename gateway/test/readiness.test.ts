@@ -7,7 +7,8 @@ import { answerError } from "../testkit/upstream.ts";
 
 const BASE = { chainId: 8453, name: "Base", indexedBlockHash: null, fromBlock: null, lagBlocks: null };
 const UNREAD = { ...BASE, indexedBlock: null, indexedTime: null, chainHead: 5_000 };
-const QUIET = { share: null, etaSeconds: null, why: null, since: null };
+const HISTORY = { historyFrom: null, historySince: null, historyEtaSeconds: null };
+const QUIET = { share: null, etaSeconds: null, why: null, since: null, ...HISTORY };
 const FIRST_READ: ChainStatus = { ...UNREAD, ...QUIET, state: "first_read", share: 0.345, etaSeconds: 130 };
 const NO_SOURCE: ChainStatus = {
   ...UNREAD,
@@ -50,6 +51,17 @@ describe("gateway: /readyz and the chains of services", () => {
     const served = (await readyz()).services.lending?.chains["8453"];
     expect(served).to.include({ state: "serving", block: 4_990 });
     expect(served?.lagSeconds).to.be.within(40, 45);
+  });
+
+  it("shows how far history has grown, and is ready meanwhile", async () => {
+    const history = { historyFrom: 1_760_000_000, historySince: 1_750_000_000, historyEtaSeconds: 90 };
+    gateway.evmDex.chains = [{ ...SERVING, ...history }];
+    await until(async () => (await readyz()).services["evm-dex"]?.chains?.["8453"]?.history !== undefined);
+    const { code, services } = await readyz();
+    expect(code).to.equal(200);
+    expect(services["evm-dex"]?.chains["8453"]?.history).to.deep.equal({
+      ...{ from: "2025-10-09T08:53:20Z", since: "2025-06-15T15:06:40Z", etaSeconds: 90 },
+    });
   });
 
   it("keeps passing requests meanwhile, and stays in rotation behind a load balancer", async () => {

@@ -2,9 +2,11 @@ import type { Cache } from "../../shared/cache/port.ts";
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { OtherChain } from "../../shared/evm/finality/genesis.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
+import type { SyncLog } from "../../shared/index/follow-head.ts";
 import { type IndexAttempt, indexUntilAborted } from "../../shared/ingest/index-until-aborted.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
+import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import { pause } from "../../shared/process/pause.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
@@ -12,6 +14,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { discoverGauges, planGauges } from "./discover/discover-gauges.ts";
 import { discoverPools, planPools } from "./discover/discover-pools.ts";
+import { type GrowContext, growHistory, type HistoryProgress } from "./history/grow.ts";
 import { readInactivePools } from "./reads/inactive-pools.ts";
 import { ReadBudget } from "./reads/read-budget.ts";
 import { readRequestedWallets } from "./reads/requested-wallets.ts";
@@ -30,6 +33,8 @@ export interface RunChainOptions {
   readonly inactivePoolsPerSecond: number;
   /** Requested wallets read an hour; 0 = none. */
   readonly walletsPerHour: number;
+  /** History before the head; absent = none. */
+  readonly history?: HistoryOptions | undefined;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number;
   readonly log: Log;
@@ -41,6 +46,8 @@ export interface RunChainOptions {
   /** Services find snapshots of hot pools here; absent without Redis. */
   readonly cache?: Cache;
 }
+
+export type HistoryOptions = Pick<GrowContext, "folder" | "days" | "rawDays">;
 
 const FOLLOWING_CHECK_MS = 500;
 const RETRY_MS = 5_000;
@@ -112,7 +119,7 @@ async function indexOnce(
     );
     stalls.resolve();
     log.info({ block: sync.checkpoint.blockNumber, head: head.number }, "indexing");
-    await runWithReads(options, sync);
+    await runWithReads({ ...options, syncLog, report }, sync);
   } finally {
     await bulk?.close();
   }
@@ -130,7 +137,12 @@ function openAhead(open: (() => EvmSource) | undefined, isWanted: boolean) {
   return { open: () => take() ?? open(), close: () => take()?.close() };
 }
 
-async function runWithReads(options: RunChainOptions, sync: ChainSync): Promise<void> {
+interface BackgroundOptions extends RunChainOptions {
+  readonly syncLog: SyncLog;
+  readonly report: ProgressReport;
+}
+
+async function runWithReads(options: BackgroundOptions, sync: ChainSync): Promise<void> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const reading = readOnceFollowing(options, { sync, signal });
@@ -144,11 +156,30 @@ async function runWithReads(options: RunChainOptions, sync: ChainSync): Promise<
 
 /** In the background, once the backfill no longer needs the endpoints. */
 async function readOnceFollowing(
-  options: RunChainOptions,
+  options: BackgroundOptions,
   { sync, signal }: { sync: ChainSync; signal: AbortSignal },
 ): Promise<void> {
   while (!sync.isFollowing && !signal.aborted) await pause(FOLLOWING_CHECK_MS, signal);
-  await Promise.all([readInactive(options, { sync, signal }), readWallets(options, signal)]);
+  await Promise.all([
+    readInactive(options, { sync, signal }),
+    readWallets(options, signal),
+    readHistory(options, { sync, signal }),
+  ]);
+}
+
+async function readHistory(
+  { history, syncLog, report, ...options }: BackgroundOptions,
+  { sync, signal }: { sync: ChainSync; signal: AbortSignal },
+): Promise<void> {
+  // An index that was told where to begin begins there.
+  if (history === undefined || history.days === 0 || options.startBlock !== undefined) return;
+  const { store, source, chain, maxAddresses, openBulkSource } = options;
+  const onProgress = (progress: HistoryProgress) => report({ stage: "history", ...progress });
+  await growHistory({
+    ...{ store, source, chain, maxAddresses, sync, signal, onProgress, ...history },
+    ...(openBulkSource && { openBulkSource }),
+    log: syncLog,
+  });
 }
 
 /** A failure is logged; the next start goes on. */

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { limitFailureReports } from "../../shared/cache/failure-reports.ts";
 import { openCache } from "../../shared/cache/open.ts";
 import type { Cache } from "../../shared/cache/port.ts";
@@ -20,7 +21,7 @@ import { readRpcUrls, readStartBlocks } from "../../shared/settings/rpc-urls.ts"
 import { readSettings } from "../../shared/settings/settings.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { COLLECTIONS } from "../store/collections.ts";
-import { runChain } from "./run-chain.ts";
+import { type HistoryOptions, runChain } from "./run-chain.ts";
 
 const CACHE_TIMEOUT_MS = 50;
 
@@ -30,7 +31,11 @@ const SETTINGS_READ = [
   "QUIET_POOLS_PER_SECOND",
   "WALLETS_PER_HOUR",
   "MAX_LOG_ADDRESSES",
+  "HISTORY_DAYS",
 ] as const;
+
+/** Days of history where no setting says how many: a week of blocks costs a small plan some of its credits. */
+const HISTORY_DAYS = 7;
 
 interface ChainToRun {
   readonly chain: ChainDeployments;
@@ -59,6 +64,12 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     inactivePoolsPerSecond: settings.QUIET_POOLS_PER_SECOND,
     walletsPerHour: settings.WALLETS_PER_HOUR,
     maxAddresses: settings.MAX_LOG_ADDRESSES,
+    history: {
+      // Where MongoDB keeps the index, the folder of SQLite files need not exist.
+      folder: settings.MONGODB_URL === undefined ? settings.DATA_DIR : tmpdir(),
+      days: settings.HISTORY_DAYS ?? HISTORY_DAYS,
+      rawDays: Number.POSITIVE_INFINITY,
+    },
   };
   return ingest.run(
     toRun.map((chain) => (signal) => indexChain(ingest, chain, { ...options, signal })),
@@ -102,10 +113,11 @@ async function indexChain(
     inactivePoolsPerSecond: number;
     walletsPerHour: number;
     maxAddresses: number;
+    history: HistoryOptions;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, signal } = options;
+  const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, history, signal } = options;
   const { store, metrics } = ingest;
   const { chainId, name } = chain;
   const log = ingest.log.child({ chainId });
@@ -130,6 +142,7 @@ async function indexChain(
         inactivePoolsPerSecond,
         walletsPerHour,
         maxAddresses,
+        history,
         log,
         gauges,
         reporter,

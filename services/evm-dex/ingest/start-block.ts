@@ -1,6 +1,6 @@
 import { requireStoredFinal } from "../../shared/evm/finality/finality.ts";
 import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
-import type { BlockHeader, EvmSource, StoredBlock } from "../../shared/evm/port.ts";
+import type { EvmSource, StoredBlock } from "../../shared/evm/port.ts";
 import { indexIdentityOf } from "../../shared/index/evm/fork.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
@@ -8,11 +8,15 @@ import { getCheckpoint } from "../store/queries.ts";
 import { findLastRow } from "./fork.ts";
 import { startSteps } from "./write.ts";
 
-const DEFAULT_DEPTH_SECONDS = 7 * 86_400;
+/**
+ * Blocks before the head that are indexed first: nodes without an archive have the state of the block before them, which
+ * the first prices rest on.
+ */
+const START_DEPTH = 32;
 
 /**
- * The stored checkpoint, or on a first run one just before the first block to index: `startBlock`, else the first
- * block of the last seven days; the price anchors are stored with it, so other stablecoins need a new index. Throws
+ * The stored checkpoint, or on a first run one just before the first block to index: `startBlock`, else one just
+ * below the head, from which history grows backwards (history/); the price anchors are stored with it, so other stablecoins need a new index. Throws
  * OtherChain where the store has another genesis.
  */
 export async function openCheckpoint(
@@ -30,7 +34,7 @@ export async function openCheckpoint(
   const genesisHash = await checkGenesis(source, stored?.genesisHash);
   if (stored !== undefined) return stored;
   const head = await source.head();
-  const fromBlock = startBlock ?? (await firstBlockSince(source, { head, seconds: DEFAULT_DEPTH_SECONDS }));
+  const fromBlock = startBlock ?? Math.max(0, head.number - START_DEPTH);
   const before = await blockBefore(source, fromBlock);
   const first = await headerAt(source, fromBlock);
   const checkpoint: CheckpointRow = {
@@ -46,22 +50,6 @@ export async function openCheckpoint(
   await store.write(startSteps(checkpoint, anchors));
   await requireStoredFinal({ store, source }, indexIdentityOf(store, checkpoint, findLastRow));
   return checkpoint;
-}
-
-/** The first block within `seconds` before the head: a binary search over timestamps. */
-async function firstBlockSince(
-  source: EvmSource,
-  { head, seconds }: { head: BlockHeader; seconds: number },
-): Promise<number> {
-  const since = head.timestamp - seconds;
-  let low = 0;
-  let high = head.number;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if ((await headerAt(source, middle)).timestamp >= since) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 const ZERO_HASH = `0x${"0".repeat(64)}`;

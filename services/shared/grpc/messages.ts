@@ -84,6 +84,9 @@ const OPTIONAL_NUMBERS = [
   "share",
   "etaSeconds",
   "since",
+  "historyFrom",
+  "historySince",
+  "historyEtaSeconds",
 ] as const;
 
 function toChainMessage(chain: ChainStatus): ChainStatusMessage {
@@ -116,5 +119,8 @@ function fromChainMessage(message: ChainStatusMessage): ChainStatus {
     etaSeconds: message.etaSeconds ?? null,
     why: message.why === "" ? null : message.why,
     since: message.since ?? null,
+    historyFrom: message.historyFrom ?? null,
+    historySince: message.historySince ?? null,
+    historyEtaSeconds: message.historyEtaSeconds ?? null,
   };
 }

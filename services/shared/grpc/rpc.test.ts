@@ -35,6 +35,9 @@ const STATUS: ServiceStatus = {
         etaSeconds: 90,
         why: "No RPC endpoint can be used.",
         since: 1_785_932_000,
+        historyFrom: 1_785_000_000,
+        historySince: 1_751_000_000,
+        historyEtaSeconds: 7_200,
       },
     },
     {
@@ -47,6 +50,7 @@ const STATUS: ServiceStatus = {
       chainHead: null,
       lagBlocks: null,
       ...{ state: "no_source", share: null, etaSeconds: null, why: null, since: null },
+      ...{ historyFrom: null, historySince: null, historyEtaSeconds: null },
     },
   ],
   peers: [{ name: "lending", state: "unreachable" }],

@@ -83,6 +83,10 @@ export interface ChainReading {
   readonly why: string | null;
   /** Unix seconds since when. */
   readonly since: number | null;
+  /** While history grows backwards: Unix seconds from which on all is indexed, and at which it is to begin; else null. */
+  readonly historyFrom: number | null;
+  readonly historySince: number | null;
+  readonly historyEtaSeconds: number | null;
 }
 
 /** Blocks are slots on Solana, whose chainId is 0. Nulls: nothing indexed yet, head unknown. */

@@ -35,6 +35,9 @@ export interface ChainStatusMessage {
   etaSeconds?: number;
   why: string;
   since?: number;
+  historyFrom?: number;
+  historySince?: number;
+  historyEtaSeconds?: number;
 }
 export interface StatusResponseMessage {
   service: string;

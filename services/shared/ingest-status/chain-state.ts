@@ -24,7 +24,8 @@ export function deriveChainReading(options: {
   readonly chainId: number;
 }): ChainReading {
   const { hasData, seen, isExpected, chainId } = options;
-  const nothing = { share: null, etaSeconds: null, why: null, since: null };
+  const noHistory = { historyFrom: null, historySince: null, historyEtaSeconds: null };
+  const nothing = { share: null, etaSeconds: null, why: null, since: null, ...noHistory };
   if (seen === undefined) {
     if (hasData) return { ...nothing, state: "serving" };
     if (isExpected) return { ...nothing, state: "first_read", why: "The ingest has not reported yet." };
@@ -38,9 +39,10 @@ export function deriveChainReading(options: {
     const why = `No ingest has reported since ${last}Z.`;
     return { ...nothing, state: "failing", why, since: Math.floor(row.updatedAtMs / 1_000) };
   }
-  const { share, etaSeconds } = row;
-  if (row.state === "failing") return { state: "failing", share, etaSeconds, why: row.why, since };
-  return { state: hasData ? "serving" : "first_read", share, etaSeconds, why: null, since };
+  const { share, etaSeconds, historyFrom, historySince, historyEtaSeconds } = row;
+  const progress = { share, etaSeconds, historyFrom, historySince, historyEtaSeconds };
+  if (row.state === "failing") return { ...progress, state: "failing", why: row.why, since };
+  return { ...progress, state: hasData ? "serving" : "first_read", why: null, since };
 }
 
 function noSource(chainId: number): string {

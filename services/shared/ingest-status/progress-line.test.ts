@@ -7,7 +7,7 @@ const WORDS: ProgressLabels = { chain: "Base", discovered: "pools", blockNoun: "
 const VIEW: ProgressView = {
   ...{ state: "backfilling", share: 0.35, etaSeconds: 1_625, done: 1_050_000, size: 3_000_000 },
   ...{ perSecond: 1_200, eventsPerSecond: 15_000, scans: 0, toCome: [], head: 2_999_999, block: 1_049_999 },
-  ...{ lagSeconds: 3_900_000, isFallingBehind: false },
+  ...{ lagSeconds: 3_900_000, isFallingBehind: false, history: undefined },
 };
 
 describe("progressLine", () => {
@@ -93,5 +93,18 @@ describe("formatSeconds", () => {
       "25 h 1 m",
       "9 s",
     ]);
+  });
+
+  it("shows at the head how far history has grown", () => {
+    const at = { ...VIEW, state: "following", share: 1, lagSeconds: 2 } as const;
+    const endpoint = { callsPerSecond: 3, host: "rpc.test" };
+    const history = { coveredFrom: 1_760_004_000, since: 1_750_000_000, etaSeconds: 11_100 };
+    expect(headLine(at, WORDS, endpoint)).to.match(/3 calls\/s to rpc\.test$/);
+    expect(headLine({ ...at, history }, WORDS, endpoint)).to.match(
+      / · history back to 2025-10-09 10:00, 3 h 5 m left$/,
+    );
+    expect(headLine({ ...at, history: { ...history, etaSeconds: undefined } }, WORDS, endpoint)).to.match(
+      / · history back to 2025-10-09 10:00, time left unknown$/,
+    );
   });
 });

@@ -1,4 +1,4 @@
-import type { ProgressView } from "./progress-model.ts";
+import type { HistoryView, ProgressView } from "./progress-model.ts";
 
 const BAR_WIDTH = 20;
 
@@ -80,7 +80,15 @@ export function headLine(
     `${behind} behind`,
     `${formatRate(view.eventsPerSecond ?? 0)} ${words.events}/s`,
     `${formatRate(endpoint.callsPerSecond)} calls/s${endpoint.host === undefined ? "" : ` to ${endpoint.host}`}`,
+    ...(view.history === undefined ? [] : [historyText(view.history)]),
   ].join(" · ");
+}
+
+/** `history back to 2026-11-20 14:00, 3 h 5 m left`. */
+function historyText({ coveredFrom, etaSeconds }: HistoryView): string {
+  const from = new Date(coveredFrom * 1_000).toISOString().slice(0, 16).replace("T", " ");
+  const left = etaSeconds === undefined ? "time left unknown" : `${formatSeconds(etaSeconds)} left`;
+  return `history back to ${from}, ${left}`;
 }
 
 /** With thousands separators. By hand: the first use of the runtime's locales takes tens of milliseconds. */

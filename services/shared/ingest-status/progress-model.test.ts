@@ -172,6 +172,20 @@ describe("ProgressModel", () => {
       }),
     );
   });
+
+  it("estimates when history is whole from all that was indexed of it, beside the head", () => {
+    const model = new ProgressModel();
+    const step = { stage: "history", coveredFrom: 9_000, since: 1_000 } as const;
+    expect(model.view(0).history).to.equal(undefined);
+    model.apply({ ...step, leftSeconds: 8_000 }, 0);
+    expect(model.view(0).history).to.deep.equal({ coveredFrom: 9_000, since: 1_000, etaSeconds: undefined });
+    for (let i = 1; i <= 20; i++) model.apply({ ...step, leftSeconds: 8_000 - i * 100 }, i * 1_000);
+    const view = model.view(20_000);
+    expect(view.history?.etaSeconds).to.be.within(50, 70);
+    expect(view.share).to.equal(undefined);
+    model.apply({ ...step, coveredFrom: 1_000, leftSeconds: 0 }, 30_000);
+    expect(model.view(30_000).history).to.equal(undefined);
+  });
 });
 
 type RandomStep =

@@ -1,4 +1,4 @@
-import type { PlannedScan, ProgressPlan, ProgressStep } from "./progress.ts";
+import type { HistoryStep, PlannedScan, ProgressPlan, ProgressStep } from "./progress.ts";
 import { RateWindow } from "./rate-window.ts";
 
 type Stage = "discovery" | "backfill" | "reading";
@@ -24,6 +24,16 @@ export interface ProgressView {
   readonly lagSeconds: number | undefined;
   /** The chain grows at least as fast as it is read. */
   readonly isFallingBehind: boolean;
+  /** History that is still growing backwards; undefined without any. */
+  readonly history: HistoryView | undefined;
+}
+
+export interface HistoryView {
+  /** Unix seconds: all from here on is indexed, and where it is to begin. */
+  readonly coveredFrom: number;
+  readonly since: number;
+  /** Undefined while it cannot be estimated. */
+  readonly etaSeconds: number | undefined;
 }
 
 /**
@@ -69,6 +79,9 @@ export class ProgressModel {
   };
   #events = new RateWindow({ spanMs: 30_000 });
   readonly #growth = new RateWindow({ minSpanMs: 10_000 });
+  #history: HistoryStep | undefined;
+  /** Seconds of history a second. A merge, in which none are indexed, is part of it. */
+  readonly #historyRate = new RateWindow({ spanMs: 1_800_000 });
 
   apply(step: ProgressStep, nowMs: number): void {
     if (step.stage === "plan") {
@@ -76,6 +89,11 @@ export class ProgressModel {
       this.#scans = new Map(scans.map((scan) => [scan.name, scan]));
       this.#plan = plan;
       this.#entities = plan.entities === undefined ? undefined : { done: 0, size: plan.entities };
+      return;
+    }
+    if (step.stage === "history") {
+      this.#historyRate.add(Math.max(0, (this.#history?.leftSeconds ?? 0) - step.leftSeconds), nowMs);
+      this.#history = step;
       return;
     }
     if (step.stage === "discovery") this.#discover(step, nowMs);
@@ -170,7 +188,16 @@ export class ProgressModel {
       lagSeconds:
         head?.time === undefined || block === undefined ? undefined : Math.max(0, head.time - block.time),
       isFallingBehind,
+      history: this.#historyView(nowMs),
     };
+  }
+
+  #historyView(nowMs: number): HistoryView | undefined {
+    if (this.#history === undefined || this.#history.leftSeconds <= 0) return undefined;
+    const { coveredFrom, since, leftSeconds } = this.#history;
+    const pace = this.#historyRate.perSecond(nowMs);
+    const etaSeconds = pace === undefined || pace <= 0 ? undefined : Math.ceil(leftSeconds / pace);
+    return { coveredFrom, since, etaSeconds };
   }
 
   /** All stages of the run with their current counts. */

@@ -41,5 +41,16 @@ export interface RunStep {
   readonly events: number;
 }
 
-export type ProgressStep = ProgressPlan | DiscoveryStep | RunStep;
+/** History that grows backwards while the index follows the head. */
+export interface HistoryStep {
+  readonly stage: "history";
+  /** Unix seconds: all from here on is indexed. */
+  readonly coveredFrom: number;
+  /** Where it is to begin. */
+  readonly since: number;
+  /** Seconds of the chain that are still to be indexed; 0 at the end. */
+  readonly leftSeconds: number;
+}
+
+export type ProgressStep = ProgressPlan | DiscoveryStep | RunStep | HistoryStep;
 export type ProgressReport = (step: ProgressStep) => void;

@@ -13,6 +13,8 @@ export interface ShownChain {
   readonly head?: number;
   /** Age of the latest indexed block. */
   readonly lagSeconds?: number;
+  /** While it grows backwards: ISO times from which on all is indexed, and at which it is to begin. */
+  readonly history?: { readonly from: string; readonly since: string; readonly etaSeconds?: number };
 }
 
 /** Chains by id, as /readyz shows them. `nowMs` in Unix milliseconds. */
@@ -30,16 +32,27 @@ function nameOf({ chainId }: ChainStatus): string {
 function showChain(chain: ChainStatus, nowMs: number): ShownChain {
   const { name, state, share, etaSeconds, why, since, indexedBlock, indexedTime, chainHead } = chain;
   const isUnderWay = share !== null && share < 1;
+  const { historyFrom, historySince, historyEtaSeconds } = chain;
   return {
     name,
     state,
     ...(isUnderWay && { share: Math.floor(share * 1_000) / 1_000 }),
     ...(isUnderWay && etaSeconds !== null && { etaSeconds }),
     ...(why !== null && { why }),
-    ...(since !== null &&
-      state !== "serving" && { since: `${new Date(since * 1_000).toISOString().slice(0, 19)}Z` }),
+    ...(since !== null && state !== "serving" && { since: isoOf(since) }),
     ...(indexedBlock !== null && { block: indexedBlock }),
     ...(chainHead !== null && { head: chainHead }),
     ...(indexedTime !== null && { lagSeconds: Math.max(0, Math.round(nowMs / 1_000 - indexedTime)) }),
+    ...(historyFrom !== null &&
+      historySince !== null && {
+        history: {
+          ...{ from: isoOf(historyFrom), since: isoOf(historySince) },
+          ...(historyEtaSeconds !== null && { etaSeconds: historyEtaSeconds }),
+        },
+      }),
   };
+}
+
+function isoOf(seconds: number): string {
+  return `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`;
 }

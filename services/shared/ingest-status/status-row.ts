@@ -35,6 +35,11 @@ export const ingestStatus = collection({
     /** The chain's head as last seen, and the latest indexed block. */
     head: "int?",
     block: "int?",
+    /** History that grows backwards: Unix seconds from which on all is indexed, and at which it is to begin; else null. */
+    historyFrom: "int?",
+    historySince: "int?",
+    /** Until then; null while it cannot be estimated. */
+    historyEtaSeconds: "int?",
     /** Unix milliseconds by the ingest's clock. */
     updatedAtMs: "int",
   },

@@ -63,12 +63,18 @@ describe("an ingest's metrics", () => {
       { number: 100, time: 1_000, events: 7 },
     ]);
     const gauges = metrics.progress(8453);
-    gauges.showProgress({ share: 0.25, etaSeconds: undefined, isFailing: true });
+    gauges.showProgress({ share: 0.25, etaSeconds: undefined, isFailing: true, history: undefined });
     const text = await metrics.render();
     const labels = 'chain="8453",service="some-ingest"';
     expect(text).to.contain(`ingest_progress_share{${labels}} 0.25`);
     expect(text).to.contain(`ingest_eta_seconds{${labels}} Nan`);
     expect(text).to.contain(`ingest_failing{${labels}} 1`);
+    expect(text).to.contain(`ingest_history_eta_seconds{${labels}} 0`);
+    const history = { coveredFrom: 1_760_000_000, since: 1_750_000_000, etaSeconds: 3_600 };
+    gauges.showProgress({ share: 1, etaSeconds: 0, isFailing: false, history });
+    const growing = await metrics.render();
+    expect(growing).to.contain(`ingest_history_from_seconds{${labels}} 1760000000`);
+    expect(growing).to.contain(`ingest_history_eta_seconds{${labels}} 3600`);
   });
 
   it("are served on a port of their own, or nowhere", async () => {

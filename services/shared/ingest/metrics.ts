@@ -1,3 +1,4 @@
+import type { HistoryView } from "../ingest-status/progress-model.ts";
 import { startAdminServer } from "../metrics/admin-server.ts";
 import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "../metrics/metrics.ts";
 import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
@@ -15,6 +16,7 @@ export interface ProgressGauges {
     readonly share: number | undefined;
     readonly etaSeconds: number | undefined;
     readonly isFailing: boolean;
+    readonly history: HistoryView | undefined;
   }): void;
 }
 
@@ -95,6 +97,18 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
     labelNames: ["chain"],
     registers,
   });
+  const historyFrom = new Gauge({
+    name: "ingest_history_from_seconds",
+    help: "Unix time from which on all is indexed, while history grows backwards",
+    labelNames: ["chain"],
+    registers,
+  });
+  const historyEta = new Gauge({
+    name: "ingest_history_eta_seconds",
+    help: "Time until history is whole, estimated; 0 when it is, NaN while it cannot be",
+    labelNames: ["chain"],
+    registers,
+  });
   const observers = new Map<string, ChainObserver>();
   return {
     ...metrics,
@@ -106,6 +120,9 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
           if (progress.share !== undefined) share.set({ chain }, progress.share);
           eta.set({ chain }, progress.etaSeconds ?? Number.NaN);
           failing.set({ chain }, progress.isFailing ? 1 : 0);
+          const { history } = progress;
+          historyEta.set({ chain }, history === undefined ? 0 : (history.etaSeconds ?? Number.NaN));
+          if (history !== undefined) historyFrom.set({ chain }, history.coveredFrom);
         },
       };
     },

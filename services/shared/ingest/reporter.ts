@@ -165,6 +165,7 @@ class Reporter implements IngestReporter {
       share: view.share,
       etaSeconds: view.etaSeconds,
       isFailing: this.#state?.name === "failing",
+      history: view.history,
     });
     this.#publish(view, { nowMs, guard });
   }
@@ -257,7 +258,7 @@ class Reporter implements IngestReporter {
     return this.#rowOf(view);
   }
 
-  #rowOf({ share, etaSeconds, head, block }: ProgressView): IngestStatusRow {
+  #rowOf({ share, etaSeconds, head, block, history }: ProgressView): IngestStatusRow {
     const state = this.#state;
     return {
       chainId: this.#options.chainId,
@@ -268,6 +269,9 @@ class Reporter implements IngestReporter {
       sinceMs: Math.round(state?.sinceMs ?? Date.now()),
       head: head ?? null,
       block: block ?? null,
+      historyFrom: history?.coveredFrom ?? null,
+      historySince: history?.since ?? null,
+      historyEtaSeconds: history?.etaSeconds ?? null,
       updatedAtMs: Date.now(),
     };
   }
@@ -276,7 +280,7 @@ class Reporter implements IngestReporter {
   #publish(view: ProgressView, { nowMs, guard }: { readonly nowMs: number; readonly guard: Guard }): void {
     if (this.#writing !== undefined) return;
     const row = this.#rowOf(view);
-    const { updatedAtMs: _, etaSeconds: __, ...published } = row;
+    const { updatedAtMs: _, etaSeconds: __, historyEtaSeconds: ___, ...published } = row;
     const key = JSON.stringify({
       ...published,
       share: row.share === null ? null : Math.floor(row.share * 1_000),
@@ -324,7 +328,10 @@ export async function storeMissingSource(
       const isOwned =
         known !== undefined && known.state !== "no_source" && nowMs - known.updatedAtMs < 3 * HEARTBEAT_MS;
       if (isOwned) continue;
-      const nothing = { share: null, etaSeconds: null, why: null, head: null, block: null };
+      const nothing = {
+        ...{ share: null, etaSeconds: null, why: null, head: null, block: null },
+        ...{ historyFrom: null, historySince: null, historyEtaSeconds: null },
+      };
       const row = { chainId, state: "no_source", ...nothing, sinceMs: nowMs, updatedAtMs: nowMs };
       await store.write([put(ingestStatus, [row])]);
     } catch (err) {

@@ -131,18 +131,25 @@ export const SETTINGS = {
   START_BLOCK_8453: {
     parse: blockNumber,
     usedBy: ["ingest"],
-    meaning: "First block of Base to index; unset = seven days before the head",
+    meaning:
+      "First block of Base to index, without history before it; unset = the head, from which history grows back (HISTORY_DAYS)",
   },
   START_BLOCK_1: {
     parse: blockNumber,
     usedBy: ["ingest"],
-    meaning: "First block of Ethereum to index; unset = seven days before the head",
+    meaning: "The same of Ethereum",
   },
   START_BLOCK_SOLANA: {
     parse: blockNumber,
     usedBy: ["ingest"],
     meaning:
       "First slot of Solana to index, or the first one that the endpoints still have; unset = the first one of the last hour, as a day of Solana is a terabyte of blocks",
+  },
+  HISTORY_DAYS: {
+    parse: integer({ min: 0, max: 3_650 }),
+    usedBy: ["ingest"],
+    meaning:
+      "Days before the head that evm-dex indexes backwards while it serves; 0 = none; unset = 400 with EVM_PORTAL_<chain>, else 7",
   },
   SOLANA_RAW_DAYS: {
     parse: integer({ min: 0, max: 3_650 }),

@@ -8,7 +8,8 @@ export const unreported = {
     deriveChainReading({ hasData, seen: undefined, isExpected: false, chainId }),
 };
 
-const NOTHING = { share: null, etaSeconds: null, since: null };
+const NO_HISTORY = { historyFrom: null, historySince: null, historyEtaSeconds: null };
+const NOTHING = { share: null, etaSeconds: null, since: null, ...NO_HISTORY };
 export const SERVED: ChainReading = { ...NOTHING, state: "serving", why: null };
 
 export function withoutSource(chainId: 0 | 1 | 8453): ChainReading {
@@ -26,6 +27,7 @@ export function statusRow(row: Partial<IngestStatusRow> = {}): IngestStatusRow {
   return {
     ...{ chainId: 8453, state: "discovering", share: 0.345, etaSeconds: 130, why: null },
     ...{ sinceMs: nowMs - 60_000, head: 5_000, block: null, updatedAtMs: nowMs },
+    ...NO_HISTORY,
     ...row,
   };
 }
