@@ -15,6 +15,7 @@ import type { ChainDeployments } from "../deployments.ts";
 import { discoverGauges, planGauges } from "./discover/discover-gauges.ts";
 import { discoverPools, planPools } from "./discover/discover-pools.ts";
 import { type GrowContext, growHistory, type HistoryProgress } from "./history/grow.ts";
+import { runChunksHere } from "./history/run-chunk.ts";
 import { readInactivePools } from "./reads/inactive-pools.ts";
 import { ReadBudget } from "./reads/read-budget.ts";
 import { readRequestedWallets } from "./reads/requested-wallets.ts";
@@ -174,11 +175,12 @@ async function readHistory(
   // An index that was told where to begin begins there.
   if (history === undefined || history.days === 0 || options.startBlock !== undefined) return;
   const { store, source, chain, maxAddresses, openBulkSource } = options;
+  const { folder } = history;
+  const deps = { store, source, chain, maxAddresses, openBulkSource, folder, log: syncLog };
   const onProgress = (progress: HistoryProgress) => report({ stage: "history", ...progress });
   await growHistory({
-    ...{ store, source, chain, maxAddresses, sync, signal, onProgress, ...history },
-    ...(openBulkSource && { openBulkSource }),
-    log: syncLog,
+    ...{ store, source, chain, sync, signal, onProgress, log: syncLog, ...history },
+    runChunk: runChunksHere(deps),
   });
 }
 

@@ -10,6 +10,7 @@ import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { endpoint } from "../endpoints/evm/dexb/v3/pool.endpoint.ts";
 import { dexbPoolHandler } from "../endpoints/evm/dexb/v3/pool.handler.ts";
 import { growOnce } from "../ingest/history/grow.ts";
+import { runChunksHere } from "../ingest/history/run-chunk.ts";
 import { poolEvents } from "../store/collections.ts";
 import { depsOf, rowsOf } from "./kit/answers.ts";
 import { startTestIngest, type TestIngest } from "./kit/harness.ts";
@@ -76,11 +77,11 @@ describeWithChain("evm-dex: windows of history", () => {
     ]);
 
     let chunks = 0;
-    const context = {
-      ...{ store: grown.store, sync: grown.sync, source: grown.source, folder, days: 400, rawDays: 8 },
-      ...{ chain: loadDeployments(chain.deploymentsFile)[0] as ChainDeployments, log: () => {} },
-      signal: new AbortController().signal,
-    };
+    const { store, source, sync } = grown;
+    const deployments = loadDeployments(chain.deploymentsFile)[0] as ChainDeployments;
+    const deps = { store, source, chain: deployments, folder, log: () => {} };
+    const signal = new AbortController().signal;
+    const context = { ...deps, sync, days: 400, rawDays: 8, runChunk: runChunksHere(deps), signal };
     while (await growOnce(context)) chunks += 1;
     expect(chunks).to.be.greaterThan(20);
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -9,7 +9,8 @@ import { createTraders, type Traders } from "../../../deploy/devnet/traders.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
-import { type GrowContext, growOnce } from "../ingest/history/grow.ts";
+import { type GrowContext, growHistory, growOnce } from "../ingest/history/grow.ts";
+import { runChunksHere } from "../ingest/history/run-chunk.ts";
 import { positionText } from "../metrics/lp-position.ts";
 import { protocolOf } from "../protocols/index.ts";
 import { discoveries, type PoolRow, pools } from "../store/collections.ts";
@@ -39,13 +40,16 @@ describeWithChain("evm-dex ingest: history", () => {
     }
   };
 
-  const growing = ({ store, sync, source }: TestIngest, options: Partial<GrowContext> = {}): GrowContext => ({
-    ...{ store, sync, source, folder, days: DAYS, rawDays: DAYS + 10 },
-    chain: loadDeployments(chain.deploymentsFile)[0] as ChainDeployments,
-    signal: new AbortController().signal,
-    log: () => {},
-    ...options,
-  });
+  const growing = ({ store, sync, source }: TestIngest, options: Partial<GrowContext> = {}): GrowContext => {
+    const deployments = loadDeployments(chain.deploymentsFile)[0] as ChainDeployments;
+    const deps = { store, source, chain: deployments, folder, log: () => {} };
+    return {
+      ...{ ...deps, sync, days: DAYS, rawDays: DAYS + 10 },
+      runChunk: runChunksHere(deps),
+      signal: new AbortController().signal,
+      ...options,
+    };
+  };
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "chaintables-history-"));
@@ -117,6 +121,37 @@ describeWithChain("evm-dex ingest: history", () => {
       }
       expect(kills).to.be.greaterThan(5);
       expectSame(await rowsOf(grown), fresh);
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("ends the same where chunks are indexed side by side, and some fail at first", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      const context = growing(grown, { chunks: 3 });
+      const lines: string[] = [];
+      const runs: number[] = [];
+      const steps: number[] = [];
+      await growHistory({
+        ...context,
+        log: (_, line) => lines.push(line),
+        retryMs: 10,
+        onProgress: ({ leftSeconds }) => steps.push(leftSeconds),
+        runChunk: async (planned, options) => {
+          runs.push(planned.chunk.to);
+          if (runs.length === 2) throw new Error("no endpoint");
+          return context.runChunk(planned, options);
+        },
+      });
+      expect(new Set(runs).size).to.be.lessThan(runs.length);
+      expect(lines.join("\n"))
+        .to.contain("is tried again: no endpoint")
+        .and.to.contain("History begins at block");
+      expect([steps[0], steps.at(-1)].map((left) => left === 0)).to.deep.equal([false, true]);
+      expectSame(await rowsOf(grown), fresh);
+      expect(await readdir(folder)).to.deep.equal([]);
     } finally {
       await grown.close();
     }

@@ -8,13 +8,13 @@ import { StateReader } from "../start/state-reader.ts";
 import { blockBefore } from "../start-block.ts";
 import type { ChainSync } from "../sync.ts";
 import { planChunk } from "./chunk.ts";
-import { indexChunk } from "./index-chunk.ts";
 import { mergeChunk } from "./merge.ts";
+import type { RunChunk } from "./run-chunk.ts";
 import { type PlannedChunk, ScratchStore } from "./scratch.ts";
 
 /** How often a block that is not final yet is looked at again. */
 const FINAL_CHECK_MS = 5_000;
-/** Between two chunks that failed. */
+/** Before a chunk that failed is tried again. */
 const RETRY_MS = 30_000;
 /**
  * Prices settle in five minutes where the state before them is known, which only a node with an archive has; without
@@ -27,7 +27,7 @@ export interface HistoryProgress {
   /** Unix seconds: all from here on is indexed, and where it is to begin. */
   readonly coveredFrom: number;
   readonly since: number;
-  /** Seconds of chain that are still to be indexed, of which a chunk that is under way counts what it has. */
+  /** Seconds of chain that are still to be indexed; of chunks that are under way what they have is counted. */
   readonly leftSeconds: number;
 }
 
@@ -35,13 +35,15 @@ export interface GrowContext {
   readonly store: Store;
   readonly sync: ChainSync;
   readonly source: EvmSource;
-  /** A source for long runs of blocks, closed after a chunk. */
-  readonly openBulkSource?: () => EvmSource;
   readonly chain: ChainDeployments;
+  readonly runChunk: RunChunk;
+  /** Chunks that are indexed at a time; default one. */
+  readonly chunks?: number;
+  /** Before a chunk that failed is tried again; all but tests use the default. */
+  readonly retryMs?: number;
   readonly signal: AbortSignal;
   readonly log: SyncLog;
-  readonly maxAddresses?: number | undefined;
-  /** Folder of the file of a chunk. */
+  /** Folder of the files of chunks. */
   readonly folder: string;
   /** How far back history goes. */
   readonly days: number;
@@ -50,51 +52,92 @@ export interface GrowContext {
   readonly onProgress?: (progress: HistoryProgress) => void;
 }
 
+/** A chunk that is being indexed. */
+interface RunningChunk {
+  readonly planned: PlannedChunk;
+  /** Whether it is indexed to its end: false at the signal. */
+  readonly done: Promise<boolean>;
+  /** Seconds of it that are indexed. */
+  seconds: number;
+}
+
 /**
  * Grows the index backwards, chunk by chunk, while it follows the head; ends when it covers `days`, or begins before
- * the first factory. A failure is logged, and the chunk goes on where it stopped.
+ * the first factory. Several chunks are indexed at a time, and merged in their order. A failure is logged, and the
+ * chunk goes on where it stopped.
  */
 export async function growHistory(context: GrowContext): Promise<void> {
-  const { sync, signal, log } = context;
+  const { sync, signal, log, folder, chunks = 1 } = context;
+  const { chainId, fromBlock } = sync.checkpoint;
+  await ScratchStore.removeMerged({ folder, chainId, fromBlock });
+  const running: RunningChunk[] = [];
   while (!signal.aborted) {
-    if (!sync.isFollowing) {
-      await pause(FINAL_CHECK_MS / 10, signal);
-      continue;
-    }
     try {
-      if (!(await growOnce(context))) return;
+      while (running.length < chunks) {
+        const planned = await planNext(context, running.at(-1)?.planned);
+        if (planned === undefined) break;
+        running.push(start(context, { planned, running }));
+      }
+      report(context, running);
+      const [first] = running;
+      if (first === undefined) return;
+      if (!(await first.done)) break;
+      await merge(context, first.planned);
+      running.shift();
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
+      const { message } = error as Error;
       log(
         "warn",
-        `History stopped at block ${sync.checkpoint.fromBlock}, and is tried again: ${messageOf(error)}`,
+        `History stopped before block ${sync.checkpoint.fromBlock}, and is tried again: ${message}`,
       );
-      await pause(RETRY_MS, signal);
+      await pause(context.retryMs ?? RETRY_MS, signal);
+      const [first] = running;
+      if (first !== undefined && !signal.aborted)
+        running[0] = start(context, { planned: first.planned, running });
     }
   }
+  await Promise.allSettled(running.map(({ done }) => done));
 }
 
 /** Indexes and merges one chunk; false where nothing is missing, or at the signal. */
 export async function growOnce(context: GrowContext): Promise<boolean> {
-  const { store, sync, chain, signal, log, folder } = context;
-  const { chainId } = chain;
-  let scratch = await ScratchStore.open(store, { folder, chainId });
-  try {
-    let planned = await scratch.planned(chainId);
-    if (planned?.chunk.to !== sync.checkpoint.fromBlock - 1) {
-      // Merged before a kill, or of another index.
-      await scratch.remove();
-      planned = await plan(context);
-      scratch = await ScratchStore.open(store, { folder, chainId });
-      if (planned !== undefined) await scratch.plan(planned);
-    }
-    if (planned === undefined) {
-      await scratch.remove();
-      return false;
-    }
+  const planned = await planNext(context, undefined);
+  if (planned === undefined) return false;
+  const chunk = start(context, { planned, running: [] });
+  if (!(await chunk.done)) return false;
+  return merge(context, planned);
+}
+
+/** Once its last block is final: history is never undone. */
+function start(
+  context: GrowContext,
+  { planned, running }: { planned: PlannedChunk; running: readonly RunningChunk[] },
+): RunningChunk {
+  const { sync, signal, runChunk } = context;
+  const run = async () => {
     while (sync.finalBlock < planned.chunk.to && !signal.aborted) await pause(FINAL_CHECK_MS, signal);
-    if (!(await indexAndMerge(context, { scratch, planned }))) return false;
-    const { from } = planned.chunk;
+    if (signal.aborted) return false;
+    const onBatch = ({ time }: { time: number }) => {
+      chunk.seconds = Math.max(0, time - planned.chunk.from.time);
+      report(context, running.length === 0 ? [chunk] : running);
+    };
+    return runChunk(planned, { signal, onBatch });
+  };
+  const chunk: RunningChunk = { planned, done: run(), seconds: 0 };
+  // Awaited in its turn: until then a failure must not count as unhandled.
+  chunk.done.catch(() => {});
+  return chunk;
+}
+
+async function merge(context: GrowContext, { chunk }: PlannedChunk): Promise<boolean> {
+  const { store: main, sync, signal, rawDays, folder, log } = context;
+  const { chainId, from, to } = chunk;
+  const { fromTime, blockTime } = sync.checkpoint;
+  const scratch = await ScratchStore.open(main, { folder, chainId, to });
+  try {
+    const at = { main, past: scratch.store, chunk, fromTime };
+    if (!(await mergeChunk(sync, { at, keepRowsFrom: blockTime - rawDays * DAY, signal }))) return false;
     log("info", `History begins at block ${from.number}, ${new Date(from.time * 1_000).toISOString()}.`);
     await scratch.remove();
     return true;
@@ -103,19 +146,29 @@ export async function growOnce(context: GrowContext): Promise<boolean> {
   }
 }
 
-async function plan({ sync, source, chain, days }: GrowContext): Promise<PlannedChunk | undefined> {
+/** The chunk before the index, or before one that is not merged yet; the stored plan where it was begun before. */
+async function planNext(
+  context: GrowContext,
+  later: PlannedChunk | undefined,
+): Promise<PlannedChunk | undefined> {
+  const { store, sync, source, chain, days, folder } = context;
   const { fromBlock, fromTime, blockTime, chainId } = sync.checkpoint;
+  const begin = later?.chunk.from ?? { number: fromBlock, time: fromTime };
   const wanted = {
-    edge: { chainId, fromBlock, fromTime },
+    edge: { chainId, fromBlock: begin.number, fromTime: begin.time },
     headTime: blockTime,
     since: sinceOf({ headTime: blockTime, days }),
     oldest: Math.max(0, Math.min(...chain.factories.map((factory) => factory.fromBlock))),
   };
   let chunk = await planChunk(source, { ...wanted, warmUpSeconds: WARM_UP_SECONDS.withState });
   if (chunk === undefined) return undefined;
+  const scratch = await ScratchStore.open(store, { folder, chainId, to: chunk.to });
+  const begun = await scratch.planned(chainId);
+  await (begun === undefined ? scratch.remove() : scratch.close());
+  if (begun !== undefined) return begun;
   if (!(await hasStateBefore(source, chunk.warmFrom)))
     chunk = await planChunk(source, { ...wanted, warmUpSeconds: WARM_UP_SECONDS.withoutState });
-  return chunk && { chunk, parentHash: (await blockBefore(source, fromBlock)).hash };
+  return chunk && { chunk, parentHash: (await blockBefore(source, begin.number)).hash };
 }
 
 async function hasStateBefore(source: EvmSource, block: number): Promise<boolean> {
@@ -125,38 +178,15 @@ async function hasStateBefore(source: EvmSource, block: number): Promise<boolean
   return reader.block.number === before.number;
 }
 
-async function indexAndMerge(
-  context: GrowContext,
-  { scratch, planned }: { scratch: ScratchStore; planned: PlannedChunk },
-): Promise<boolean> {
-  const { store: main, sync, signal, rawDays } = context;
-  const { chunk } = planned;
-  const source = context.openBulkSource?.();
-  try {
-    const { fromTime, blockTime } = sync.checkpoint;
-    const indexing = { ...context, source: source ?? context.source, store: scratch.store };
-    const onBatch = ({ time }: { time: number }) => reportAt(context, Math.max(0, time - chunk.from.time));
-    reportAt(context, 0);
-    if (!(await indexChunk({ ...indexing, onBatch }, planned))) return false;
-    const at = { main, past: scratch.store, chunk, fromTime };
-    const keepRowsFrom = blockTime - rawDays * DAY;
-    return await mergeChunk(sync, { at, keepRowsFrom, signal });
-  } finally {
-    await source?.close();
-  }
-}
-
-function reportAt({ sync, days, onProgress }: GrowContext, indexedSeconds: number): void {
+function report({ sync, days, onProgress }: GrowContext, running: readonly RunningChunk[]): void {
   const { fromTime, blockTime } = sync.checkpoint;
   const since = sinceOf({ headTime: blockTime, days });
-  onProgress?.({ coveredFrom: fromTime, since, leftSeconds: Math.max(0, fromTime - since - indexedSeconds) });
+  const indexed = running.reduce((sum, { seconds }) => sum + seconds, 0);
+  const left = running.length === 0 ? 0 : Math.max(0, fromTime - since - indexed);
+  onProgress?.({ coveredFrom: fromTime, since, leftSeconds: left });
 }
 
 /** A midnight, so that it does not move with every block. */
 function sinceOf({ headTime, days }: { headTime: number; days: number }): number {
   return startOf(headTime, DAY) - days * DAY;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { collection, put, type Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
@@ -33,6 +33,14 @@ export interface PlannedChunk {
   readonly parentHash: string;
 }
 
+/** Where the chunk that ends with a block is indexed. */
+export interface ScratchPlace {
+  readonly folder: string;
+  readonly chainId: number;
+  /** The last block of the chunk. */
+  readonly to: number;
+}
+
 /** The file in which a chunk is indexed before it is merged. It outlives the process, so that a killed run goes on. */
 export class ScratchStore {
   readonly store: Store;
@@ -45,11 +53,21 @@ export class ScratchStore {
     this.store = layeredStore(own, { shared: main, of: SHARED });
   }
 
-  static async open(
-    main: Store,
-    { folder, chainId }: { folder: string; chainId: number },
-  ): Promise<ScratchStore> {
-    const path = join(folder, `evm-dex-history-${chainId}.sqlite`);
+  /** Deletes the files of chunks that the index holds by now: all that end with its first block or a later one. */
+  static async removeMerged({
+    folder,
+    chainId,
+    fromBlock,
+  }: Omit<ScratchPlace, "to"> & { fromBlock: number }) {
+    const name = new RegExp(`^${prefixOf(chainId)}(\\d+)\\.sqlite`);
+    for (const file of await readdir(folder)) {
+      const to = name.exec(file)?.[1];
+      if (to !== undefined && Number(to) >= fromBlock) await rm(join(folder, file), { force: true });
+    }
+  }
+
+  static async open(main: Store, { folder, chainId, to }: ScratchPlace): Promise<ScratchStore> {
+    const path = join(folder, `${prefixOf(chainId)}${to}.sqlite`);
     const own = await openSqliteStore({ path });
     await own.declare([...COLLECTIONS, historyChunks]);
     return new ScratchStore({ own, main, path });
@@ -79,4 +97,8 @@ export class ScratchStore {
     await this.close();
     for (const end of ["", "-wal", "-shm"]) await rm(`${this.#path}${end}`, { force: true });
   }
+}
+
+function prefixOf(chainId: number): string {
+  return `evm-dex-history-${chainId}-`;
 }
