@@ -14,6 +14,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { discoverGauges, planGauges } from "./discover/discover-gauges.ts";
 import { discoverPools, planPools } from "./discover/discover-pools.ts";
+import { type ChunkThreadOptions, runChunksInThreads } from "./history/chunk-thread.ts";
 import { type GrowContext, growHistory, type HistoryProgress } from "./history/grow.ts";
 import { runChunksHere } from "./history/run-chunk.ts";
 import { readInactivePools } from "./reads/inactive-pools.ts";
@@ -48,7 +49,10 @@ export interface RunChainOptions {
   readonly cache?: Cache;
 }
 
-export type HistoryOptions = Pick<GrowContext, "folder" | "days" | "rawDays">;
+export interface HistoryOptions extends Pick<GrowContext, "folder" | "days" | "rawDays" | "chunks"> {
+  /** Runs chunks in threads; absent = in this one. */
+  readonly threads?: Omit<ChunkThreadOptions, "log" | "fallback">;
+}
 
 const FOLLOWING_CHECK_MS = 500;
 const RETRY_MS = 5_000;
@@ -169,18 +173,18 @@ async function readOnceFollowing(
 }
 
 async function readHistory(
-  { history, syncLog, report, ...options }: BackgroundOptions,
+  { history, syncLog, report, ...run }: BackgroundOptions,
   { sync, signal }: { sync: ChainSync; signal: AbortSignal },
 ): Promise<void> {
   // An index that was told where to begin begins there.
-  if (history === undefined || history.days === 0 || options.startBlock !== undefined) return;
-  const { store, source, chain, maxAddresses, openBulkSource } = options;
-  const { folder } = history;
-  const deps = { store, source, chain, maxAddresses, openBulkSource, folder, log: syncLog };
+  if (history === undefined || history.days === 0 || run.startBlock !== undefined) return;
+  const { store, source, chain, maxAddresses, openBulkSource } = run;
+  const { folder, threads, ...options } = history;
+  const here = runChunksHere({ store, source, chain, maxAddresses, openBulkSource, folder, log: syncLog });
   const onProgress = (progress: HistoryProgress) => report({ stage: "history", ...progress });
   await growHistory({
-    ...{ store, source, chain, sync, signal, onProgress, log: syncLog, ...history },
-    runChunk: runChunksHere(deps),
+    ...{ store, source, chain, sync, signal, onProgress, log: syncLog, folder, ...options },
+    runChunk: threads === undefined ? here : runChunksInThreads({ ...threads, log: syncLog, fallback: here }),
   });
 }
 

@@ -21,6 +21,7 @@ import { readRpcUrls, readStartBlocks } from "../../shared/settings/rpc-urls.ts"
 import { readSettings } from "../../shared/settings/settings.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { COLLECTIONS } from "../store/collections.ts";
+import { type ChunkTask, chunksAtATime } from "./history/chunk-thread.ts";
 import { type HistoryOptions, runChain } from "./run-chain.ts";
 
 const CACHE_TIMEOUT_MS = 50;
@@ -69,7 +70,9 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
       folder: settings.MONGODB_URL === undefined ? settings.DATA_DIR : tmpdir(),
       days: settings.HISTORY_DAYS ?? HISTORY_DAYS,
       rawDays: Number.POSITIVE_INFINITY,
+      chunks: chunksAtATime(),
     },
+    stores: { dataDir: settings.DATA_DIR, mongodbUrl: settings.MONGODB_URL },
   };
   return ingest.run(
     toRun.map((chain) => (signal) => indexChain(ingest, chain, { ...options, signal })),
@@ -114,10 +117,11 @@ async function indexChain(
     walletsPerHour: number;
     maxAddresses: number;
     history: HistoryOptions;
+    stores: ChunkTask["store"];
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, history, signal } = options;
+  const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, history, stores, signal } = options;
   const { store, metrics } = ingest;
   const { chainId, name } = chain;
   const log = ingest.log.child({ chainId });
@@ -142,7 +146,13 @@ async function indexChain(
         inactivePoolsPerSecond,
         walletsPerHour,
         maxAddresses,
-        history,
+        history: {
+          ...history,
+          threads: {
+            task: { store: stores, folder: history.folder, urls, chain, maxAddresses },
+            onEvent: gauges.onEvent,
+          },
+        },
         log,
         gauges,
         reporter,

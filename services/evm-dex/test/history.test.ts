@@ -1,14 +1,18 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders, type Traders } from "../../../deploy/devnet/traders.ts";
+import type { SourceEvent } from "../../shared/rpc-client/endpoint/endpoint.ts";
+import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
+import { runChunksInThreads } from "../ingest/history/chunk-thread.ts";
 import { type GrowContext, growHistory, growOnce } from "../ingest/history/grow.ts";
 import { runChunksHere } from "../ingest/history/run-chunk.ts";
 import { positionText } from "../metrics/lp-position.ts";
@@ -152,6 +156,61 @@ describeWithChain("evm-dex ingest: history", () => {
       expect([steps[0], steps.at(-1)].map((left) => left === 0)).to.deep.equal([false, true]);
       expectSame(await rowsOf(grown), fresh);
       expect(await readdir(folder)).to.deep.equal([]);
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("ends the same where a thread of its own indexes each chunk", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "chaintables-threads-"));
+    const store = await openStore({ service: "evm-dex", dataDir });
+    const grown = await startTestIngest(chain, { startBlock, store });
+    try {
+      await grown.catchUp();
+      const context = growing(grown);
+      const lines: string[] = [];
+      const events: SourceEvent[] = [];
+      const task = { store: { dataDir }, folder, urls: [chain.url], chain: context.chain };
+      await growHistory({
+        ...context,
+        runChunk: runChunksInThreads({
+          task,
+          log: (_, line) => lines.push(line),
+          onEvent: (event) => events.push(event),
+          fallback: () => Promise.reject(new Error("no thread")),
+        }),
+      });
+      expect(lines.join("\n")).not.to.contain("main thread");
+      expect(events.length).to.be.greaterThan(0);
+      expectSame(await rowsOf(grown), fresh);
+    } finally {
+      await grown.close();
+      await store.close();
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it("goes on in this thread where no thread starts, or one dies", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      const context = growing(grown);
+      const task = { store: { dataDir: folder }, folder, urls: [chain.url], chain: context.chain };
+      const lines: string[] = [];
+      await growHistory({
+        ...context,
+        runChunk: runChunksInThreads({
+          ...{
+            task,
+            onEvent: () => {},
+            fallback: context.runChunk,
+            log: (_: string, line: string) => lines.push(line),
+          },
+          startWorker: () => new Worker("throw new Error('no memory')", { eval: true }),
+        }),
+      });
+      expect(lines[0]).to.contain("no memory");
+      expectSame(await rowsOf(grown), fresh);
     } finally {
       await grown.close();
     }

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Store } from "./port.ts";
 
 export interface OpenStoreOptions {
@@ -28,12 +29,21 @@ export async function openStore({
   }
   if (mongodbUrl !== undefined) {
     const { openMongoStore } = await import("./mongodb/store.ts");
-    return openMongoStore({ url: mongodbUrl, database: `chaintables_${service.replaceAll("-", "_")}` });
+    return openMongoStore({ url: mongodbUrl, database: databaseOf(service) });
   }
   const { ensureWritableFolder } = await import("../settings/folder.ts");
-  const { join } = await import("node:path");
   const { openSqliteStore } = await import("./sqlite/store.ts");
   await ensureWritableFolder("DATA_DIR", dataDir);
-  const path = join(dataDir, `${service}.sqlite`);
-  return openSqliteStore({ path, ...(mappedBytes !== undefined && { mappedBytes }) });
+  return openSqliteStore({
+    path: fileOf(service, dataDir),
+    ...(mappedBytes !== undefined && { mappedBytes }),
+  });
+}
+
+export function databaseOf(service: string): string {
+  return `chaintables_${service.replaceAll("-", "_")}`;
+}
+
+export function fileOf(service: string, dataDir: string): string {
+  return join(dataDir, `${service}.sqlite`);
 }

@@ -1,0 +1,40 @@
+/** The worker of chunk-thread.ts: indexes a chunk with a source and stores of its own. */
+import { createEvmSource } from "../../../shared/evm/source/source.ts";
+import { serveThread } from "../../../shared/process/thread-work.ts";
+import { openStoreInThread } from "../../../shared/storage/open-in-thread.ts";
+import { COLLECTIONS } from "../../store/collections.ts";
+import type { ChunkMessage, ChunkTask } from "./chunk-thread.ts";
+import { runChunksHere } from "./run-chunk.ts";
+import type { PlannedChunk } from "./scratch.ts";
+
+serveThread<ChunkTask, PlannedChunk>({
+  start({ store: { dataDir, mongodbUrl }, folder, urls, chain, maxAddresses }, post) {
+    const send = (message: ChunkMessage) => post(message);
+    const source = createEvmSource({
+      ...{ chainId: chain.chainId, urls },
+      log: (message, fields) => send({ kind: "log", level: "warn", message, fields }),
+      onEvent: (event) => send({ kind: "event", event }),
+    });
+    return async (planned) => {
+      const store = await openStoreInThread({
+        service: "evm-dex",
+        dataDir,
+        ...(mongodbUrl !== undefined && { mongodbUrl }),
+      });
+      try {
+        await store.declare(COLLECTIONS);
+        const run = runChunksHere({
+          ...{ store, source, chain, folder, maxAddresses },
+          log: (level, message, fields = {}) => send({ kind: "log", level, message, fields }),
+        });
+        // The thread is terminated where the chunk is to end early.
+        const { signal } = new AbortController();
+        return await run(planned, { signal, onBatch: (batch) => send({ kind: "batch", batch }) });
+      } finally {
+        await store.close();
+        await source.close();
+      }
+    };
+  },
+  toFailure: (error) => (error instanceof Error ? error.message : String(error)),
+});
