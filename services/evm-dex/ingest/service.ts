@@ -1,4 +1,3 @@
-import { tmpdir } from "node:os";
 import { limitFailureReports } from "../../shared/cache/failure-reports.ts";
 import { openCache } from "../../shared/cache/open.ts";
 import type { Cache } from "../../shared/cache/port.ts";
@@ -16,6 +15,7 @@ import {
   type Environment,
   readNamedFile,
 } from "../../shared/settings/env.ts";
+import { ensureWritableFolder } from "../../shared/settings/folder.ts";
 import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
 import { readRpcUrls, readStartBlocks } from "../../shared/settings/rpc-urls.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
@@ -33,6 +33,8 @@ const SETTINGS_READ = [
   "WALLETS_PER_HOUR",
   "MAX_LOG_ADDRESSES",
   "HISTORY_DAYS",
+  "HISTORY_DIR",
+  "HISTORY_THREADS",
 ] as const;
 
 /** Days of history where no setting says how many: a week of blocks costs a small plan some of its credits. */
@@ -60,17 +62,19 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   });
   const { REDIS_URL: redisUrl } = settings;
   const cache = redisUrl === undefined ? undefined : await openSharedCache(redisUrl, ingest.log);
+  const days = settings.HISTORY_DAYS ?? HISTORY_DAYS;
+  if (days > 0 && settings.HISTORY_DIR !== undefined)
+    await ensureWritableFolder("HISTORY_DIR", settings.HISTORY_DIR);
   const options = {
     cache,
     inactivePoolsPerSecond: settings.QUIET_POOLS_PER_SECOND,
     walletsPerHour: settings.WALLETS_PER_HOUR,
     maxAddresses: settings.MAX_LOG_ADDRESSES,
     history: {
-      // Where MongoDB keeps the index, the folder of SQLite files need not exist.
-      folder: settings.MONGODB_URL === undefined ? settings.DATA_DIR : tmpdir(),
-      days: settings.HISTORY_DAYS ?? HISTORY_DAYS,
+      folder: settings.HISTORY_DIR ?? settings.DATA_DIR,
+      days,
       rawDays: Number.POSITIVE_INFINITY,
-      chunks: chunksAtATime(),
+      chunks: settings.HISTORY_THREADS ?? chunksAtATime(),
     },
     stores: { dataDir: settings.DATA_DIR, mongodbUrl: settings.MONGODB_URL },
   };

@@ -151,6 +151,18 @@ export const SETTINGS = {
     meaning:
       "Days before the head that evm-dex indexes backwards while it serves; 0 = none; unset = 400 with EVM_PORTAL_<chain>, else 7",
   },
+  HISTORY_DIR: {
+    parse: text(),
+    usedBy: ["ingest"],
+    meaning:
+      "Folder of the files in which history is indexed before it is merged, some 3 GB for a day of Base in each thread; unset = DATA_DIR",
+  },
+  HISTORY_THREADS: {
+    parse: integer({ min: 1, max: 64 }),
+    usedBy: ["ingest"],
+    meaning:
+      "Chunks of history that are indexed at a time, each in a thread with a heap of its own; unset = a thread a core but one, 4 at most",
+  },
   SOLANA_RAW_DAYS: {
     parse: integer({ min: 0, max: 3_650 }),
     default: "30",

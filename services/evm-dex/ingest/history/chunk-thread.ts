@@ -40,7 +40,7 @@ export interface ChunkThreadOptions {
   readonly startWorker?: () => Worker;
 }
 
-/** One core is left to the head. */
+/** Where no setting says how many: one core is left to the head. */
 export function chunksAtATime(): number {
   return Math.max(1, Math.min(MOST_CHUNKS, availableParallelism() - 1));
 }

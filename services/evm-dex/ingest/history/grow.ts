@@ -69,10 +69,12 @@ interface RunningChunk {
 export async function growHistory(context: GrowContext): Promise<void> {
   const { sync, signal, log, folder, chunks = 1 } = context;
   const { chainId, fromBlock } = sync.checkpoint;
-  await ScratchStore.removeMerged({ folder, chainId, fromBlock });
   const running: RunningChunk[] = [];
+  let isClean = false;
   while (!signal.aborted) {
     try {
+      if (!isClean) await ScratchStore.removeMerged({ folder, chainId, fromBlock });
+      isClean = true;
       while (running.length < chunks) {
         const planned = await planNext(context, running.at(-1)?.planned);
         if (planned === undefined) break;

@@ -1,4 +1,4 @@
-import { readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { collection, put, type Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
@@ -60,6 +60,7 @@ export class ScratchStore {
     fromBlock,
   }: Omit<ScratchPlace, "to"> & { fromBlock: number }) {
     const name = new RegExp(`^${prefixOf(chainId)}(\\d+)\\.sqlite`);
+    await mkdir(folder, { recursive: true });
     for (const file of await readdir(folder)) {
       const to = name.exec(file)?.[1];
       if (to !== undefined && Number(to) >= fromBlock) await rm(join(folder, file), { force: true });
