@@ -67,25 +67,12 @@ interface RunningChunk {
  * chunk goes on where it stopped.
  */
 export async function growHistory(context: GrowContext): Promise<void> {
-  const { sync, signal, log, folder, chunks = 1 } = context;
-  const { chainId, fromBlock } = sync.checkpoint;
+  const { sync, signal, log, retryMs = RETRY_MS } = context;
   const running: RunningChunk[] = [];
-  let isClean = false;
-  while (!signal.aborted) {
+  let isWhole = false;
+  while (!isWhole && !signal.aborted) {
     try {
-      if (!isClean) await ScratchStore.removeMerged({ folder, chainId, fromBlock });
-      isClean = true;
-      while (running.length < chunks) {
-        const planned = await planNext(context, running.at(-1)?.planned);
-        if (planned === undefined) break;
-        running.push(start(context, { planned, running }));
-      }
-      report(context, running);
-      const [first] = running;
-      if (first === undefined) return;
-      if (!(await first.done)) break;
-      await merge(context, first.planned);
-      running.shift();
+      isWhole = !(await growStep(context, running));
     } catch (error) {
       if (signal.aborted) break;
       const { message } = error as Error;
@@ -93,13 +80,31 @@ export async function growHistory(context: GrowContext): Promise<void> {
         "warn",
         `History stopped before block ${sync.checkpoint.fromBlock}, and is tried again: ${message}`,
       );
-      await pause(context.retryMs ?? RETRY_MS, signal);
+      await pause(retryMs, signal);
       const [first] = running;
       if (first !== undefined && !signal.aborted)
         running[0] = start(context, { planned: first.planned, running });
     }
   }
   await Promise.allSettled(running.map(({ done }) => done));
+}
+
+/** Starts the chunks that there is room for, and merges the first; false where nothing is missing, or at the signal. */
+async function growStep(context: GrowContext, running: RunningChunk[]): Promise<boolean> {
+  const { sync, folder, chunks = 1 } = context;
+  const { chainId, fromBlock } = sync.checkpoint;
+  if (running.length === 0) await ScratchStore.removeMerged({ folder, chainId, fromBlock });
+  while (running.length < chunks) {
+    const planned = await planNext(context, running.at(-1)?.planned);
+    if (planned === undefined) break;
+    running.push(start(context, { planned, running }));
+  }
+  report(context, running);
+  const [first] = running;
+  if (first === undefined || !(await first.done)) return false;
+  await merge(context, first.planned);
+  running.shift();
+  return true;
 }
 
 /** Indexes and merges one chunk; false where nothing is missing, or at the signal. */
