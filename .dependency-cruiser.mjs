@@ -140,7 +140,7 @@ export default {
       severity: "error",
       from: {
         path: "^(deploy|proto)/",
-        pathNot: "^deploy/(all-in-one(\\.test)?\\.ts$|reindex/|devnet/solana/)",
+        pathNot: "^deploy/(all-in-one(\\.test)?\\.ts$|reindex/|doctor/|devnet/solana/)",
       },
       // npm start asks the endpoints of every chain before it builds anything.
       to: {
@@ -163,6 +163,13 @@ export default {
       severity: "error",
       from: { path: "^deploy/reindex/" },
       to: { path: "^services/(?!shared/)", pathNot: "^services/[^/]+/store/collections\\.ts$" },
+    },
+    {
+      name: "doctor-sees-deployments-only",
+      comment: "The command that tells costs knows of services which contracts they read, and nothing else.",
+      severity: "error",
+      from: { path: "^deploy/doctor/" },
+      to: { path: "^services/(?!shared/)", pathNot: "^services/[^/]+/deployments\\.ts$" },
     },
     {
       name: "devnet-stays-out-of-production",

@@ -30,6 +30,8 @@ export interface Run {
   readonly peakRssMb: number;
   /** Of all threads of the process: what it cost, however busy the machine was. */
   readonly cpuSeconds: number;
+  /** The first two as they were when the marked block was stored. */
+  readonly atMark?: { readonly seconds: number; readonly cpuSeconds: number };
 }
 
 /** A finished chain to index. */
@@ -42,7 +44,17 @@ export interface ToIndex {
 /** Indexes the whole chain into an empty store; `check` verifies what was stored and returns the number of events. */
 export async function runIngest(
   on: ToIndex,
-  options: { mongodbUrl: string | undefined; check: (store: Store) => Promise<number> },
+  options: {
+    mongodbUrl: string | undefined;
+    /** `dataDir` is the folder of the store, which is deleted afterwards. */
+    check: (store: Store, dataDir: string) => Promise<number>;
+    /** Further settings of the process. */
+    env?: Readonly<Record<string, string>>;
+    /** Default POLL_MS. */
+    pollMs?: number;
+    /** A block on the way, whose time and cost are noted. */
+    markBlock?: number;
+  },
 ): Promise<Run> {
   if (!existsSync(built)) throw new Error("There is no dist/: run npm run build first.");
   const dataDir = await mkdtemp(join(tmpdir(), "chaintables-bench-ingest-"));
@@ -63,23 +75,36 @@ export async function runIngest(
       DEPLOYMENTS_FILE: on.deploymentsFile,
       MONGODB_URL: options.mongodbUrl ?? "",
       LOG_LEVEL: "warn",
+      ...options.env,
     };
     const startedMs = performance.now();
     const child = spawn(process.execPath, [...IMAGE_FLAGS, ...COMMAND], { env, stdio: "inherit" });
+    const costOf = () => ({
+      seconds: (performance.now() - startedMs) / 1000,
+      cpuSeconds: cpuSecondsOf(child.pid as number),
+    });
     const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
     let block = -1;
+    let atMark: Run["atMark"];
     while (block !== on.headNumber) {
       const end = child.exitCode ?? child.signalCode;
       if (end !== null) throw new Error(`The ingest ended with ${end} at block ${block}.`);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await new Promise((resolve) => setTimeout(resolve, options.pollMs ?? POLL_MS));
       block = (await getCheckpoint(store, CHAIN_ID))?.blockNumber ?? -1;
+      if (block >= (options.markBlock ?? Number.POSITIVE_INFINITY)) atMark ??= costOf();
     }
-    const seconds = (performance.now() - startedMs) / 1000;
+    const { seconds } = costOf();
     const peakRssMb = peakRssOf(child.pid as number);
     const cpuSeconds = cpuSecondsOf(child.pid as number);
     child.kill("SIGTERM");
     await ended;
-    return { seconds, events: await options.check(store), peakRssMb, cpuSeconds };
+    return {
+      seconds,
+      events: await options.check(store, dataDir),
+      peakRssMb,
+      cpuSeconds,
+      ...(atMark && { atMark }),
+    };
   } finally {
     await empty(store);
     await store.close();

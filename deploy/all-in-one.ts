@@ -15,13 +15,16 @@ import { formatLogLine, logFormatOf } from "../services/shared/logging/log-text.
 import { runMain, type Stoppable } from "../services/shared/process/process.ts";
 import { ensureWritableFolder, makeFolder } from "../services/shared/settings/folder.ts";
 import { findMisspeltSettings } from "../services/shared/settings/misspelt-settings.ts";
+import { readRpcUrls } from "../services/shared/settings/rpc-urls.ts";
 import { type Environment, readNamedFile } from "../services/shared/settings/settings.ts";
 import { LOCAL_FOLDER, writeStoreMarker } from "../services/shared/settings/store-location.ts";
 import { startSolana } from "../services/solana/service.ts";
 import { banner } from "./local/banner.ts";
 import { openLocalChains } from "./local/chains.ts";
+import { tellCosts } from "./local/costs.ts";
 import { readDemoKey } from "./local/demo-key.ts";
 import { inspectChains, listEndpoints, watchEndpoints } from "./local/endpoints.ts";
+import { HeadSharing } from "./local/head-sharing.ts";
 import { readableLine } from "./local/ingest-lines.ts";
 import { DRAIN_MS, INGEST_STOP_MS, Parts } from "./local/parts.ts";
 import { localPayments } from "./local/payments.ts";
@@ -76,6 +79,14 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
   await makeFolder(dataDir);
   await writeStoreMarker(root, mark);
 
+  // Beside the start of the services; the ingests wait for it, so that costs are told before they come.
+  const costs = isLocal(given)
+    ? undefined
+    : tellCosts({
+        ...{ env: given, dataDir, say, signal: stopping },
+        evmDex: loadEvmDexDeployments(given.DEPLOYMENTS_FILE?.trim() || undefined),
+        lending: loadLendingDeployments(given.DEPLOYMENTS_FILE?.trim() || undefined),
+      });
   const parts = new Parts();
   stopping.addEventListener("abort", () => void parts.stop());
   try {
@@ -100,7 +111,9 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     const peers = { EVM_DEX_GRPC: evmDex.grpcAddress };
     const lending = await keep(startLending({ ...common, ...anyPort, ...peers }));
     const solana = await keep(startSolana({ ...ofSolana, ...anyPort }));
-    for (const name of INDEXED_EVM) superviseIngest(name, common);
+    await costs;
+    const heads = shareHeads(common);
+    for (const name of INDEXED_EVM) superviseIngest(name, common, heads);
     if (ofSolana.SOLANA_RPC) superviseIngest("solana", ofSolana);
     const apiKey = given.BOOTSTRAP_API_KEY || (await readDemoKey(dataDir));
     const gateway = await startGateway(
@@ -140,7 +153,13 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     throw error;
   }
 
-  function superviseIngest(name: Indexed, env: Environment): void {
+  /** One watcher a chain for all ingests. */
+  function shareHeads(env: Environment): HeadSharing {
+    const urls = readRpcUrls(env);
+    return parts.add("behind", new HeadSharing({ urls, pollMs: settings.HEAD_POLL_MS, log }));
+  }
+
+  function superviseIngest(name: Indexed, env: Environment, heads?: HeadSharing): void {
     const ingest = superviseProcess({
       name: `${name}-ingest`,
       program: { entry: new URL(`../services/${name}/ingest/main.ts`, import.meta.url) },
@@ -148,6 +167,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
       env: { ...env, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0", LOG_FORMAT: "json" },
       log,
       stopTimeoutMs: INGEST_STOP_MS,
+      ...(heads && { onMessage: (message, reply) => heads.receive(message, reply) }),
       onLine: (line) => {
         if (parts.isStopping) return;
         const readable = given.LOG_LEVEL === undefined ? readableLine(line) : asLogged(line);

@@ -52,6 +52,8 @@ async function openLocalChain(options: LocalChainOptions): Promise<LocalChain> {
     poolName: first?.name ?? "",
     env: {
       EVM_RPC_8453: `${ready.url},${ready.wsUrl}`,
+      // A portal knows nothing of this chain.
+      EVM_PORTAL_8453: "",
       START_BLOCK_8453: "0",
       DEPLOYMENTS_FILE: ready.deploymentsFile,
     },

@@ -69,6 +69,24 @@ describeWithProcesses("host/supervisor and host/process", () => {
     expect(supervised.pid()).to.equal(undefined);
   });
 
+  it("passes messages of the child on, and answers them until it is gone", async () => {
+    let reply: (message: object) => boolean = () => false;
+    const asked: unknown[] = [];
+    const { supervised, reports, ready } = supervise(["talk"], {
+      onMessage: (message, answer) => {
+        asked.push(message);
+        reply = answer;
+      },
+    });
+    await ready();
+    await until(() => asked.length > 0);
+    expect(asked).to.deep.equal([{ question: 1 }]);
+    expect(reply({ answer: 2 })).to.equal(true);
+    await until(() => reports.some(({ event }) => event === 'told {"answer":2}'));
+    await supervised.stop();
+    expect(reply({ answer: 3 })).to.equal(false);
+  });
+
   it("starts a crashed program again, with growing delays", async () => {
     const { supervised, exits, reports } = supervise(["crash"]);
     await until(() => exits.length >= 3);

@@ -40,6 +40,8 @@ export interface SupervisedOptions {
   /** Gets every line of the child. Default: JSON lines pass through to stdout, others are logged. */
   readonly onLine?: (line: string, from: "stdout" | "stderr") => void;
   readonly onExit?: (exit: ProcessExit) => void;
+  /** Gets every message that the child sends to its parent; `reply` sends one back, false once the child is gone. */
+  readonly onMessage?: (message: unknown, reply: (message: object) => boolean) => void;
 }
 
 export interface SupervisedProcess {
@@ -76,11 +78,19 @@ export function superviseProcess(options: SupervisedOptions): SupervisedProcess 
     const started = spawn(command, args, {
       ...(options.cwd !== undefined && { cwd: options.cwd }),
       env: environmentOf(options.program, options.env),
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe", ...((options.onMessage ? ["ipc"] : []) as [])],
       // A group of its own: a terminal's Ctrl-C reaches us alone, and we stop children in our order.
       detached: true,
     });
     child = started;
+    const reply = (message: object) => {
+      if (!started.connected) return false;
+      // The child may go between the two: its next message would then be lost anyway.
+      started.send(message, () => {});
+      return true;
+    };
+    if (options.onMessage !== undefined)
+      started.on("message", (message) => options.onMessage?.(message, reply));
     // "exit" reports its end; a broken pipe before it is not an error.
     started.stdin.on("error", () => {});
     forward(started.stdout, "stdout");

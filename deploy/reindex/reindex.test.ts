@@ -31,6 +31,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const NOT_BY_CHAIN: Readonly<Record<string, string>> = {
   leases: "who indexes, by lease; its tokens only ever grow",
   reindexes: "the marker of the deletion itself",
+  history_chunks: "in files beside the store, which the next index deletes",
 };
 /** What each service's ingest writes. */
 const evmDex = [...ofEvmDex, ingestStatus];

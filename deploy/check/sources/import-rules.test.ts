@@ -105,6 +105,11 @@ const BREACHES: readonly (Breach & Import)[] = [
     to: "services/solana/store.ts",
   },
   {
+    rule: "doctor-sees-deployments-only",
+    from: "deploy/doctor/peek.ts",
+    to: "services/solana/store.ts",
+  },
+  {
     rule: "devnet-stays-out-of-production",
     from: "services/evm-dex/chain.ts",
     to: "deploy/devnet/node/anvil.ts",

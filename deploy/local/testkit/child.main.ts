@@ -10,6 +10,10 @@ await runMain("child", async () => {
   if (behaviour === "fail") throw new Error("cannot start");
   const alive = setInterval(() => {}, 1_000);
   report("ready");
+  if (behaviour === "talk") {
+    process.on("message", (message) => report(`told ${JSON.stringify(message)}`));
+    process.send?.({ question: 1 });
+  }
   if (behaviour === "crash") setTimeout(() => process.exit(3), 1);
   if (behaviour === "reject") void Promise.reject(new Error("forgotten"));
   if (behaviour === "throw")

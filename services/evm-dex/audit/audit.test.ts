@@ -2,11 +2,14 @@ import { expect } from "chai";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { put, remove } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { loadDeployments } from "../deployments.ts";
+import { Retention, type WrittenBatch } from "../ingest/retention/retention.ts";
 import { type PoolEventRow, poolEvents, rollups } from "../store/collections.ts";
 import { mineBusyBlocks, startTestIngest, type TestIngest } from "../test/kit/harness.ts";
+import { openTestStore } from "../test/kit/rows.ts";
 import { parseAuditArguments, UsageError } from "./arguments.ts";
 import type { AuditOptions } from "./audit.ts";
 import { AuditRpc } from "./rpc.ts";
@@ -60,6 +63,54 @@ describeWithChain("audit", () => {
       expect(clean.differences).to.deep.equal([]);
     } finally {
       await reorged.close();
+      await own.stop();
+    }
+  });
+
+  it("finds no difference where rows have gone after their time, and says what it left out", async () => {
+    const own = await createTestChain({ families: DEX_FAMILIES });
+    const store = await openTestStore();
+    const retention = new Retention({
+      store,
+      guard: () => [],
+      chainId: CHAIN_ID,
+      rawDays: 2,
+      budgetMs: 60_000,
+    });
+    const afterBatch = async (batch: WrittenBatch) => {
+      const { blockHash: hash, blockNumber: number, blockTime: time } = batch.checkpoint;
+      await store.write([put(finalBlocks, [{ chainId: CHAIN_ID, number, hash, time }])]);
+      await retention.afterBatch(batch);
+    };
+    const aged = await startTestIngest(own, { store, afterBatch });
+    try {
+      // Days until the LP positions go too, indexed as they come and then in one go.
+      for (const days of [1, 3, 20, 20, 2, 1]) {
+        await mineBusyBlocks(own, { blocks: 6, seed: days });
+        await own.mine(1, { intervalS: days * 86_400 });
+        if (days < 20) await aged.catchUp();
+      }
+      await mineBusyBlocks(own, { blocks: 12, seed: 9 });
+      await aged.catchUp();
+      const all = await startTestIngest(own);
+      await all.catchUp();
+      const [kept, before] = await Promise.all(
+        [store, all.store].map((each) => each.count(poolEvents, { chainId: CHAIN_ID })),
+      );
+      await all.close();
+      expect(kept).to.be.lessThan((before as number) / 2);
+      const world = { store, rpc: new AuditRpc(own.url), chainId: CHAIN_ID };
+      const deployments = loadDeployments(own.deploymentsFile)[0];
+      const query = { ...world, deployments, pools: 100, seed: 1, sampling: EVERYTHING };
+      const { differences, fields, note } = await auditOnce(query);
+      expect(differences).to.deep.equal([]);
+      expect(fields.size).to.be.greaterThan(80);
+      expect(note).to.match(
+        /^Not compared, as they are no longer kept: events and prices before \d{4}-\d\d-\d\d, LP events/,
+      );
+    } finally {
+      await aged.close();
+      await store.close();
       await own.stop();
     }
   });

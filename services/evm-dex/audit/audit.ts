@@ -1,10 +1,11 @@
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { inactivePools, type PoolRow, poolStates } from "../store/collections.ts";
-import { getCheckpoint, getPool, getPoolStates } from "../store/queries.ts";
+import { getCheckpoint, getPool, getPoolStates, lastEventUpTo } from "../store/queries.ts";
 import { listGauges } from "../store/v2-queries.ts";
 import { type CheckName, checkChain, checkPool } from "./checks.ts";
 import { requireThat, Tally } from "./finding.ts";
+import { describeKept, readKept } from "./kept.ts";
 import type { AuditRpc } from "./rpc.ts";
 import { createPick, type Picker, sample } from "./sample.ts";
 import { type ChainScope, type Sampling, SOME } from "./scope.ts";
@@ -30,6 +31,8 @@ export interface PoolAudit {
   readonly pool: string;
   readonly name: string;
   readonly tally: Tally;
+  /** Of the chain: what is no longer kept, and so not compared. */
+  readonly note?: string | undefined;
 }
 
 /** One pool without events is checked beside so many with events. */
@@ -45,11 +48,12 @@ export async function* audit(options: AuditOptions): AsyncGenerator<PoolAudit> {
   if (checkpoint === undefined || checkpoint.blockNumber < checkpoint.fromBlock)
     throw new Error(`Nothing of chain ${chainId} is indexed in this store.`);
   const pick = createPick(seed);
-  const scope: ChainScope = { store, chainId, checkpoint, rpc, deployments, pick, sampling };
+  const kept = await readKept(store, chainId);
+  const scope: ChainScope = { store, chainId, checkpoint, rpc, deployments, pick, sampling, kept };
   const isWanted = (name: CheckName) => checks === undefined || checks.has(name);
   const chain = new Tally();
   for await (const findings of checkChain(scope, isWanted)) chain.add(findings);
-  yield { pool: "", name: `chain ${chainId}`, tally: chain };
+  yield { pool: "", name: `chain ${chainId}`, tally: chain, note: describeKept(kept) };
   const gauges = await listGauges(store, chainId);
   for (const poolAddress of await choosePools(options, pick)) {
     const pool = await getPool(store, { chainId, poolAddress });
@@ -62,11 +66,17 @@ export async function* audit(options: AuditOptions): AsyncGenerator<PoolAudit> {
       ]);
     } else {
       const own = gauges.filter((gauge) => gauge.poolAddress === poolAddress);
-      for await (const findings of checkPool({ ...scope, pool, state, gauges: own }, isWanted))
+      const before = await lastBeforeKept(scope, poolAddress);
+      for await (const findings of checkPool({ ...scope, pool, state, gauges: own, before }, isWanted))
         tally.add(findings);
     }
     yield { pool: poolAddress, name: nameOf(pool), tally };
   }
+}
+
+function lastBeforeKept({ chainId, kept, store }: ChainScope, poolAddress: string) {
+  const { block, time } = kept.events;
+  return lastEventUpTo(store, { chainId, poolAddress, block: block - 1, time: time - 1 });
 }
 
 async function choosePools(

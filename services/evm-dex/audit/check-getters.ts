@@ -49,7 +49,8 @@ export async function checkGetters(scope: PoolScope, rpc: AuditRpc): Promise<Fin
       ),
     );
   }
-  if (pool.createdBlock >= checkpoint.fromBlock) return findings;
+  // Without its first event nothing says until when a pool was as its anchor.
+  if (pool.createdBlock >= checkpoint.fromBlock || scope.before !== undefined) return findings;
   const [first] = await store.find(poolEvents, {
     filter: { chainId: pool.chainId, poolAddress: pool.poolAddress },
     order: OLDEST_FIRST,

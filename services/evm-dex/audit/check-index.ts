@@ -100,15 +100,15 @@ export async function checkIndex(scope: ChainScope): Promise<Finding[]> {
   ];
 }
 
-/** Factories and voters that begin before the index are read up to its first block. */
+/** Factories and voters are read up to the index's first block; of younger ones that is known to be nothing. */
 async function checkDiscoveries({ chainId, checkpoint, deployments, store }: ChainScope): Promise<Finding[]> {
   const stored = await store.find(discoveries, { filter: { chainId } });
   const blockNumber = checkpoint.fromBlock - 1;
-  const older = (deployments?.factories ?? []).filter((factory) => factory.fromBlock <= blockNumber);
-  const voters = older.flatMap(({ rewards }) => (rewards === undefined ? [] : [rewards.voter]));
-  const names = new Set<string>([...older.map(({ address }) => address), ...voters]);
+  const factories = deployments?.factories ?? [];
+  const voters = factories.flatMap(({ rewards }) => (rewards === undefined ? [] : [rewards.voter]));
+  const names = new Set<string>([...factories.map(({ address }) => address), ...voters]);
   // Without the registry of this chain, the names are taken as stored.
-  const known = older.length === 0 ? stored.map(({ factory }) => factory) : [...names];
+  const known = factories.length === 0 ? stored.map(({ factory }) => factory) : [...names];
   return compareRows({
     collection: discoveries,
     pool: "",

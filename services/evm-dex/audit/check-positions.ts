@@ -27,8 +27,15 @@ export function earnedSince(
 function comparePosition(
   position: LpPositionRow,
   events: readonly LpEventRow[],
-  /** Position before the first event where the pool's events tell; undefined where its balances are the chain's. */
-  start: LpPosition | undefined,
+  {
+    isWhole,
+    start,
+  }: {
+    /** Position before the first event where the pool's events tell; undefined where its balances are the chain's. */
+    start: LpPosition | undefined;
+    /** Whether its first event is still stored: else the first one that is counts as it is. */
+    isWhole: boolean;
+  },
 ): Finding[] {
   const { chainId, poolAddress, wallet } = position;
   const [first, last] = [events[0], events.at(-1)];
@@ -42,13 +49,13 @@ function comparePosition(
     wallet,
     poolAddress,
     position: last.position,
-    firstTime: first.time,
+    ...(isWhole && { firstTime: first.time }),
     lastTime: last.time,
     lastBlock: last.blockNumber,
-    ...(start !== undefined && { anchor: positionText.write(start) }),
+    ...(isWhole && start !== undefined && { anchor: positionText.write(start) }),
   };
-  let before = positionText.read(position.anchor);
-  const earned = events.map((row) => {
+  let before = positionText.read(isWhole ? position.anchor : first.position);
+  const earned = (isWhole ? events : events.slice(1)).map((row) => {
     const after = positionText.read(row.position);
     const [earned0, earned1] = earnedSince(before, after);
     before = after;
@@ -68,11 +75,15 @@ function comparePosition(
 /** A sample of LP positions and events against each other, the pools' events, and with a node balanceOf. */
 export async function checkPositions(scope: ChainScope): Promise<Finding[]> {
   const { chainId } = scope;
+  const { events, lpEvents: lp } = scope.kept;
   const findings: Finding[] = [];
   for (const row of await sampleRows(scope, lpPositions, { filter: { chainId }, by: "wallet" })) {
     findings.push(...(await checkPosition(scope, row)));
   }
-  for (const row of await sampleRows(scope, lpEvents, { filter: { chainId }, by: "blockNumber" })) {
+  for (const row of await sampleRows(scope, lpEvents, {
+    filter: { chainId, blockNumber: { gte: Math.max(events.block, lp.block) } },
+    by: "blockNumber",
+  })) {
     findings.push(...(await checkEvent(scope, row)));
   }
   return findings;
@@ -101,7 +112,8 @@ async function checkPosition(scope: ChainScope, row: LpPositionRow): Promise<Fin
   const { index0, index1 } = readV2State(state.anchor);
   const { balance, staked } = positionText.read(row.anchor);
   const start = isOlder ? { ...EMPTY_POSITION, index0, index1, balance, staked } : EMPTY_POSITION;
-  const findings = comparePosition(row, events, start);
+  const isWhole = row.firstTime >= scope.kept.lpEvents.time;
+  const findings = comparePosition(row, events, { start, isWhole });
   const [first] = events;
   if (rpc === undefined || first === undefined) return findings;
   const held = await holdingsAt(scope, row, row.lastBlock);
@@ -113,19 +125,19 @@ async function checkPosition(scope: ChainScope, row: LpPositionRow): Promise<Fin
     ...findings,
     compare("position", now.balance, held[0]),
     compare("position", now.staked, held[1]),
-    compare("anchor", balance, before[0]),
-    compare("anchor", staked, before[1]),
+    ...(isWhole ? [compare("anchor", balance, before[0]), compare("anchor", staked, before[1])] : []),
   ];
 }
 
 /** LP tokens in a wallet and in its pool's gauge at a block; null where the node does not have them. */
 async function holdingsAt(
-  { chainId, rpc, store }: ChainScope,
+  { chainId, kept, rpc, store }: ChainScope,
   { poolAddress, wallet }: LpPositionRow,
   block: number,
 ): Promise<(bigint | null)[]> {
   const [last] = await store.find(poolEvents, {
-    filter: { chainId, poolAddress, blockNumber: { lte: block } },
+    // A gauge stays: where the events up to then are gone, the one that is known first.
+    filter: { chainId, poolAddress, blockNumber: { lte: Math.max(block, kept.events.block - 1) } },
     order: [
       { field: "time", direction: "desc" },
       { field: "blockNumber", direction: "desc" },

@@ -51,10 +51,16 @@ export function longerOf(pool: PoolRow, rows: readonly RollupRow[], span: number
 }
 
 /** Minutes against the swaps, hours against the minutes, days against the hours. */
-export function rollupPass({ pool, store }: PoolScope): PoolPass<HourWindow> {
+export function rollupPass({ kept, pool, store }: PoolScope): PoolPass<HourWindow> {
   const { chainId, poolAddress } = pool;
-  const compare = (stored: readonly RollupRow[], expected: readonly Sums[]): Finding[] =>
-    compareRows({ collection: rollups, pool: poolAddress, stored, expected });
+  /** Buckets from a time on, but for those that are gone. */
+  const compare = (stored: readonly RollupRow[], expected: readonly Sums[], since: number): Finding[] => {
+    const isThere = ({ start }: Sums) => start >= since;
+    const rows = { stored: stored.filter(isThere), expected: expected.filter(isThere) };
+    return compareRows({ collection: rollups, pool: poolAddress, ...rows });
+  };
+  const minutesFrom = kept.buckets[MINUTE] ?? 0;
+  const hoursFrom = Math.max(minutesFrom, kept.buckets[HOUR] ?? 0);
   const read = (span: number, { from, to }: Pick<HourWindow, "from" | "to">) =>
     store.find(rollups, {
       filter: { chainId, poolAddress, span, start: { gte: from, lt: to } },
@@ -65,11 +71,20 @@ export function rollupPass({ pool, store }: PoolScope): PoolPass<HourWindow> {
       const minutes = await read(MINUTE, { from, to });
       const hours = await read(HOUR, { from, to });
       const swaps = pool.protocol === "aerodrome-v2" ? [] : rows;
-      return [...compare(minutes, minutesOf(pool, swaps)), ...compare(hours, longerOf(pool, minutes, HOUR))];
+      return [
+        ...compare(minutes, minutesOf(pool, swaps), minutesFrom),
+        ...compare(hours, longerOf(pool, minutes, HOUR), hoursFrom),
+      ];
     },
     async end() {
       const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
-      return compare(await read(DAY, all), longerOf(pool, await read(HOUR, all), DAY));
+      // Minutes outlive the events that they are the sums of.
+      const older = { from: minutesFrom, to: kept.events.time };
+      const hours = longerOf(pool, await read(MINUTE, older), HOUR);
+      return [
+        ...compare(await read(HOUR, older), hours, hoursFrom),
+        ...compare(await read(DAY, all), longerOf(pool, await read(HOUR, all), DAY), kept.buckets[HOUR] ?? 0),
+      ];
     },
   };
 }

@@ -120,10 +120,10 @@ function comparePoolState(
 }
 
 /** States of events against those before them, and pool_states against the last one. */
-export function statePass({ checkpoint, pool, state }: PoolScope): PoolPass<HourWindow> {
+export function statePass({ before: kept, checkpoint, pool, state }: PoolScope): PoolPass<HourWindow> {
   const protocol = protocolOf(pool.protocol);
-  let before = state?.anchor ?? protocol.write(protocol.initialState(pool));
-  let last: PoolEventRow | undefined;
+  let before = kept?.state ?? state?.anchor ?? protocol.write(protocol.initialState(pool));
+  let last = kept;
   return {
     window({ rows }) {
       const anchor = before;

@@ -13,10 +13,14 @@ export function comparePreviousMinutes(
   pool: PoolRow,
   rows: readonly PoolEventRow[],
   last: LastMinutes,
+  /** Swaps before are no longer stored: of a sender's first one since, the minute before is taken as it is. */
+  since = 0,
 ): Finding[] {
   return rows.map((row) => {
     const isCounted = row.kind === "swap" && pool.protocol !== "aerodrome-v2";
-    const expected = isCounted ? (last.get(row.sender) ?? null) : null;
+    const { previousMinute } = row;
+    const older = previousMinute !== null && previousMinute < since ? previousMinute : null;
+    const expected = isCounted ? (last.get(row.sender) ?? older) : null;
     if (isCounted) last.set(row.sender, row.time - (row.time % MINUTE));
     return compareNullable(
       { pool: pool.poolAddress, at: `block ${row.blockNumber}, log ${row.logIndex}` },
@@ -33,15 +37,21 @@ export function lastSeenIn(last: LastMinutes): Map<number, number> {
 }
 
 /** Users from the senders of swaps: previousMinute of rows, pool_users, and lastSeenUsers of minutes. */
-export function userPass({ pool, store }: PoolScope): PoolPass<HourWindow> {
+export function userPass({ kept, pool, store }: PoolScope): PoolPass<HourWindow> {
   const { chainId, poolAddress } = pool;
   const last: LastMinutes = new Map();
+  const since = kept.events.time;
   return {
-    window: ({ rows }) => comparePreviousMinutes(pool, rows, last),
+    window: ({ rows }) => comparePreviousMinutes(pool, rows, last, since),
     async end() {
       const users = await store.find(poolUsers, { filter: { chainId, poolAddress } });
       const minutes = await store.find(rollups, {
-        filter: { chainId, poolAddress, span: MINUTE },
+        filter: {
+          chainId,
+          poolAddress,
+          span: MINUTE,
+          start: { gte: Math.max(since, kept.buckets[MINUTE] ?? 0) },
+        },
         fields: ["start", "lastSeenUsers"],
       });
       const seen = lastSeenIn(last);
@@ -51,8 +61,10 @@ export function userPass({ pool, store }: PoolScope): PoolPass<HourWindow> {
         ...compareRows({
           collection: poolUsers,
           pool: poolAddress,
-          stored: users,
-          expected: [...last].map(([user, lastMinute]) => ({ chainId, poolAddress, user, lastMinute })),
+          stored: users.filter(({ lastMinute, user }) => lastMinute >= since || last.has(user)),
+          expected: [...last]
+            .filter(([, lastMinute]) => lastMinute >= kept.users)
+            .map(([user, lastMinute]) => ({ chainId, poolAddress, user, lastMinute })),
         }),
         ...compareRows({
           collection: rollups,

@@ -70,7 +70,7 @@ export function largeSwapsOf(pool: PoolRow, rows: readonly PoolEventRow[]): V2La
 }
 
 /** Hours and large swaps of v2 pools against their swaps, days against the hours. */
-export function v2RollupPass({ pool, store }: PoolScope): PoolPass<HourWindow> {
+export function v2RollupPass({ kept, pool, store }: PoolScope): PoolPass<HourWindow> {
   const { chainId, poolAddress } = pool;
   const read = (span: number, { from, to }: Pick<HourWindow, "from" | "to">) =>
     store.find(v2Rollups, { filter: { chainId, poolAddress, span, start: { gte: from, lt: to } } });
@@ -84,14 +84,14 @@ export function v2RollupPass({ pool, store }: PoolScope): PoolPass<HourWindow> {
         ...compareRows({
           collection: v2Rollups,
           pool: poolAddress,
-          stored: await read(HOUR, { from, to }),
-          expected: v2HoursOf(pool, own),
+          stored: (await read(HOUR, { from, to })).filter(isThere(kept.v2Hours)),
+          expected: v2HoursOf(pool, own).filter(isThere(kept.v2Hours)),
         }),
         ...compareRows({
           collection: v2LargeSwaps,
           pool: poolAddress,
-          stored: swaps,
-          expected: largeSwapsOf(pool, own),
+          stored: swaps.filter(isThere(kept.largeSwaps)),
+          expected: largeSwapsOf(pool, own).filter(isThere(kept.largeSwaps)),
         }),
       ];
     },
@@ -100,11 +100,15 @@ export function v2RollupPass({ pool, store }: PoolScope): PoolPass<HourWindow> {
       return compareRows({
         collection: v2Rollups,
         pool: poolAddress,
-        stored: await read(DAY, all),
-        expected: v2DaysOf(pool, await read(HOUR, all)),
+        stored: (await read(DAY, all)).filter(isThere(kept.v2Hours)),
+        expected: v2DaysOf(pool, await read(HOUR, all)).filter(isThere(kept.v2Hours)),
       });
     },
   };
+}
+
+function isThere(since: number) {
+  return ({ start }: { readonly start: number }) => start >= since;
 }
 
 function swapsOf(rows: readonly PoolEventRow[]): PoolEventRow[] {

@@ -81,7 +81,7 @@ export async function* checkPool(scope: PoolScope, isWanted: Wanted): AsyncGener
     .filter(isWanted)
     .map((name) => PASSES[name](scope));
   if (passes.length > 0)
-    for await (const window of hourWindows(scope.store, scope.pool))
+    for await (const window of hourWindows(scope.store, { ...scope.pool, since: scope.kept.events.time }))
       for (const pass of passes) yield await pass.window(window);
   for (const pass of passes) if (pass.end !== undefined) yield await pass.end();
   for (const name of namesOf(POOL_CHECKS)) if (isWanted(name)) yield await POOL_CHECKS[name](scope);

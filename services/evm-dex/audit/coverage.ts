@@ -254,5 +254,5 @@ export const COVERAGE: Coverage = {
   },
 };
 
-/** Collections of which nothing is served: what services ask of the ingest. */
-export const NOT_SERVED: ReadonlySet<string> = new Set(["wallet_requests"]);
+/** Collections of which nothing is served: what services ask of the ingest, and what it no longer keeps. */
+export const NOT_SERVED: ReadonlySet<string> = new Set(["wallet_requests", "retentions"]);

@@ -12,15 +12,15 @@ export interface HourWindow {
 }
 
 /**
- * A pool's events, an hour at a time. The windows leave no gap, so that rows of hours in which nothing happened are
+ * A pool's events from a whole hour on, an hour at a time. The windows leave no gap, so that rows of hours in which nothing happened are
  * seen too.
  */
 export async function* hourWindows(
   store: Store,
-  { chainId, poolAddress }: { chainId: number; poolAddress: string },
+  { chainId, poolAddress, since }: { chainId: number; poolAddress: string; since: number },
 ): AsyncGenerator<HourWindow> {
   const key = { chainId, poolAddress };
-  for (let from = 0; ; ) {
+  for (let from = since; ; ) {
     const [next] = await store.find(poolEvents, {
       filter: { ...key, time: { gte: from } },
       order: OLDEST_FIRST,

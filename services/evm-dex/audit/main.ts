@@ -69,7 +69,7 @@ async function run(command: AuditCommand): Promise<number> {
 
 async function printAudit(options: AuditOptions): Promise<number> {
   const sum = { values: 0, differences: 0, unavailable: 0, pools: 0 };
-  for await (const { pool, name, tally } of audit(options)) {
+  for await (const { pool, name, note, tally } of audit(options)) {
     const { differences, unavailable, values } = tally;
     if (pool !== "") sum.pools += 1;
     sum.values += values;
@@ -81,6 +81,7 @@ async function printAudit(options: AuditOptions): Promise<number> {
       const place = [where === pool ? "" : where, at].filter((part) => part !== "").join(", ");
       console.log(`     ${field} at ${place}: stored ${stored}, must be ${expected}`);
     }
+    if (note !== undefined) console.log(`     ${note}`);
     if (differences.length > PRINTED) console.log(`     and ${differences.length - PRINTED} more`);
   }
   const node =

@@ -1,8 +1,9 @@
 import type { Collection, Filter, RowOf, Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import type { CheckpointRow, PoolRow, PoolStateRow } from "../store/collections.ts";
+import type { CheckpointRow, PoolEventRow, PoolRow, PoolStateRow } from "../store/collections.ts";
 import type { GaugeRow } from "../store/v2-collections.ts";
 import type { Finding } from "./finding.ts";
+import type { Kept } from "./kept.ts";
 import type { AuditRpc } from "./rpc.ts";
 import { type Picker, sample } from "./sample.ts";
 
@@ -38,6 +39,8 @@ export interface ChainScope {
   readonly deployments: ChainDeployments | undefined;
   readonly pick: Picker;
   readonly sampling: Sampling;
+  /** What of the rows is still stored. */
+  readonly kept: Kept;
 }
 
 /** What checks of one pool work on. */
@@ -46,6 +49,8 @@ export interface PoolScope extends ChainScope {
   /** Undefined for a pool without an event. */
   readonly state: PoolStateRow | undefined;
   readonly gauges: readonly GaugeRow[];
+  /** The pool's last event before those that are all stored; undefined where these are all there were. */
+  readonly before: PoolEventRow | undefined;
 }
 
 /** Events of a pool, whole hours of them at a time, oldest first; between two windows nothing is left out. */

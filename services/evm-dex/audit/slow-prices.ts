@@ -164,8 +164,10 @@ function decide(
     now,
   }: { known: ReadonlyMap<string, Priced>; before: PriceBefore | undefined; now: number },
 ): { price: SlowPrice; earnedUsd: number } {
-  const sorted = withCappedWeights(votes, known).sort(
-    (a, b) => a.usd - b.usd || (a.edge.pool < b.edge.pool ? -1 : 1),
+  // Before they are summed up: the last bit of a sum depends on its order.
+  const sorted = withCappedWeights(
+    [...votes].sort((a, b) => a.usd - b.usd || (a.edge.pool < b.edge.pool ? -1 : 1)),
+    known,
   );
   const median = medianOf(sorted) as Vote;
   const others = sorted.filter((vote) => vote !== median);

@@ -13,11 +13,11 @@ export interface Stretch {
 
 /**
  * Every other stretch holds a random event of the pool, where most rows are; the rest begin at any block of the pool's
- * life in the index, where a row may be missing.
+ * life in the index, where a row may be missing; none where rows are no longer kept.
  */
 export async function chooseStretches(scope: PoolScope): Promise<Stretch[]> {
-  const { checkpoint, pick, pool, sampling, store } = scope;
-  const first = Math.max(checkpoint.fromBlock, pool.createdBlock);
+  const { checkpoint, kept, pick, pool, sampling, store } = scope;
+  const first = Math.max(checkpoint.fromBlock, pool.createdBlock, kept.events.block, kept.lpEvents.block);
   const last = checkpoint.blockNumber;
   if (first > last) return [];
   const stretchAt = (block: number): Stretch => {

@@ -7,11 +7,13 @@ export async function auditOnce(options: AuditOptions) {
   const fields = new Set<string>();
   const pools: string[] = [];
   let unavailable = 0;
-  for await (const { pool, tally } of audit(options)) {
+  let note: string | undefined;
+  for await (const { note: said, pool, tally } of audit(options)) {
     differences.push(...tally.differences);
     for (const field of tally.fields.keys()) fields.add(field);
     if (pool !== "") pools.push(pool);
     unavailable += tally.unavailable;
+    note ??= said;
   }
-  return { differences, fields, pools, unavailable };
+  return { differences, fields, note, pools, unavailable };
 }

@@ -50,7 +50,7 @@ export const v3PoolState = defineColumns([
   {
     name: "timeRanges",
     type: "Array(String)",
-    description: `Time ranges of the arrays that follow, each ending at the indexed head: ${TIME_RANGES.join(", ")}. Exact to the second: a swap belongs to "5 minute" if its block is less than 300 s older than the head; a month is 30 days, a year 365. Where the single swaps of the minute that a range begins within are no longer stored, the range begins with the next whole minute: it is less than 60 s shorter.`,
+    description: `Time ranges of the arrays that follow, each ending at the indexed head: ${TIME_RANGES.join(", ")}. Exact to the second: a swap belongs to "5 minute" if its block is less than 300 s older than the head; a month is 30 days, a year 365. Where the single swaps of the minute that a range begins within are no longer stored, the range begins with the next whole minute: it is less than 60 s shorter. A year begins with a whole hour where the minutes of 365 days ago are no longer stored. Rates divide by the seconds that were summed.`,
   },
 ]);
 

@@ -12,6 +12,7 @@ import type { WatchedPools } from "./fetch/watched-pools.ts";
 import { anchorPositions } from "./reads/anchor-positions.ts";
 import { readAnchors } from "./reads/anchors.ts";
 import { observeBalances } from "./reads/balances.ts";
+import type { BlockStates } from "./reads/block-states.ts";
 import type { NewHead } from "./snapshots/snapshot-writer.ts";
 import type { FactoryFeeBook } from "./state/factory-fee-book.ts";
 import type { FeeBook } from "./state/fee-book.ts";
@@ -29,6 +30,7 @@ export interface IngestPipeline {
   /** Shared with the fetchers, which run ahead: all of them see pools that get LP tokens. */
   readonly watchedPools: WatchedPools;
   readonly tokenReader: TokenReader;
+  readonly states: BlockStates;
   readonly feedContracts: FeedContracts;
   readonly guard: Guard;
 }
@@ -76,11 +78,15 @@ export async function applyBatch(
   const head = batch.last.number;
   const hashes = new Map([...batch.blocks, batch.last].map(({ number, hash }) => [number, hash]));
   const hashOf = (block: number) => hashes.get(block);
-  if (observe) await observeBalances(source, { pools: flushed.touched, head, hashOf });
-  const fees = observe
-    ? await pipeline.feeBook.refresh(source, { pools: indexer.pools, head, fromBlock: checkpoint.fromBlock })
-    : [];
-  const factoryFees = observe ? await pipeline.factoryFeeBook.refresh(source, { head }) : [];
+  const states = pipeline.states.at({ head, hashOf });
+  // Together, so that one eth_call reads all of a block's state.
+  const [fees, factoryFees] = observe
+    ? await Promise.all([
+        pipeline.feeBook.refresh(states, { pools: indexer.pools, head, fromBlock: checkpoint.fromBlock }),
+        pipeline.factoryFeeBook.refresh(states, { head }),
+        observeBalances(states, { pools: flushed.touched, head, hashOf }),
+      ])
+    : [[], []];
   const next: CheckpointRow = {
     ...checkpoint,
     blockNumber: batch.last.number,

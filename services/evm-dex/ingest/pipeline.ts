@@ -1,3 +1,4 @@
+import { MULTICALL3 } from "../../shared/evm/multicall/multicall.ts";
 import type { EvmSource } from "../../shared/evm/port.ts";
 import type { SyncLog } from "../../shared/index/follow-head.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
@@ -9,10 +10,12 @@ import { TokenReader } from "./discover/token-reader.ts";
 import { UnknownPools } from "./discover/unknown-pools.ts";
 import { FeedContracts } from "./feeds/feed-contracts.ts";
 import { Fetcher } from "./fetch/fetcher.ts";
-import { loadWatchedPools } from "./fetch/watched-pools.ts";
+import { loadWatchedPools, rewatch } from "./fetch/watched-pools.ts";
+import { BlockStates } from "./reads/block-states.ts";
 import { FactoryFeeBook } from "./state/factory-fee-book.ts";
 import { FeeBook } from "./state/fee-book.ts";
 import { loadIndexer } from "./state/load-indexer.ts";
+import { healIndexer, type Undone } from "./undo/heal.ts";
 
 interface PipelineDeps {
   readonly store: Store;
@@ -38,7 +41,31 @@ export async function openPipeline(deps: PipelineDeps, checkpoint: CheckpointRow
     unknownPools: new UnknownPools(source, { factories: chain.factories, fromBlock: checkpoint.fromBlock }),
     watchedPools: await loadWatchedPools(store, { source, pools: indexer.pools, checkpoint }),
     tokenReader: new TokenReader(store, source),
+    states: new BlockStates({ source, address: MULTICALL3 }),
     feedContracts: await openFeeds(deps),
+  };
+}
+
+/**
+ * Brings a pipeline back to the checkpoint that its store was rolled back to, without loading all pools again. The
+ * pipeline must have written all it has, and the checkpoint must be of an indexed block.
+ */
+export async function healPipeline(
+  deps: PipelineDeps,
+  pipeline: IngestPipeline,
+  { checkpoint, undone }: { checkpoint: CheckpointRow; undone: Undone },
+): Promise<IngestPipeline> {
+  const { store, source, chain } = deps;
+  const { indexer, feeBook, factoryFeeBook, watchedPools } = pipeline;
+  const target = checkpoint.blockNumber;
+  await healIndexer(store, { indexer, anchors: chain.stablecoins, target, undone });
+  feeBook.rollback(target);
+  factoryFeeBook.rollback(target);
+  await rewatch(watchedPools, { source, pools: indexer.pools, checkpoint, ...undone });
+  return {
+    ...pipeline,
+    unknownPools: new UnknownPools(source, { factories: chain.factories, fromBlock: checkpoint.fromBlock }),
+    tokenReader: new TokenReader(store, source),
   };
 }
 

@@ -9,17 +9,20 @@ import type { IngestReporter } from "../../shared/ingest/reporter.ts";
 import type { ProgressReport } from "../../shared/ingest-status/progress.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import { pause } from "../../shared/process/pause.ts";
-import type { Guard } from "../../shared/storage/lease.ts";
+import { claimRow, type Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { discoverGauges, planGauges } from "./discover/discover-gauges.ts";
+import { checkpoints } from "../store/collections.ts";
+import { getCheckpoint } from "../store/queries.ts";
 import { discoverPools, planPools } from "./discover/discover-pools.ts";
 import { type ChunkThreadOptions, runChunksInThreads } from "./history/chunk-thread.ts";
 import { type GrowContext, growHistory, type HistoryProgress } from "./history/grow.ts";
 import { runChunksHere } from "./history/run-chunk.ts";
+import { ScratchStore } from "./history/scratch.ts";
 import { readInactivePools } from "./reads/inactive-pools.ts";
 import { ReadBudget } from "./reads/read-budget.ts";
 import { readRequestedWallets } from "./reads/requested-wallets.ts";
+import { type KeepingOptions, openRetention } from "./retention/open-retention.ts";
 import { SnapshotWriter } from "./snapshots/snapshot-writer.ts";
 import { openCheckpoint } from "./start-block.ts";
 import { ChainSync } from "./sync.ts";
@@ -37,6 +40,7 @@ export interface RunChainOptions {
   readonly walletsPerHour: number;
   /** History before the head; absent = none. */
   readonly history?: HistoryOptions | undefined;
+  readonly keeping: KeepingOptions;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number;
   readonly log: Log;
@@ -72,40 +76,34 @@ async function indexOnce(
 ): Promise<void> {
   const { store, source, chain, signal, log, guard } = options;
   if (stalls.isStalled) await stalls.waitUntil(() => source.recheck());
+  await claimRow(store, guard, { target: checkpoints, key: { chainId: chain.chainId } });
+  const { history } = options;
+  // Chunks that another index of the chain has left may be of other deployments.
+  if (history !== undefined && (await getCheckpoint(store, chain.chainId)) === undefined)
+    await ScratchStore.removeFrom({ folder: history.folder, chainId: chain.chainId, block: 0 });
   const checkpoint = await openCheckpoint(store, {
     source,
+    guard,
     anchors: chain.stablecoins,
     startBlock: options.startBlock,
   });
   const head = await source.head();
   options.gauges?.setHead(head);
   const toBlock = Math.min(checkpoint.fromBlock - 1, head.number);
-  const discovery = { chainId: chain.chainId, factories: chain.factories, toBlock };
+  const discovery = { factories: chain.factories, toBlock, indexedTo: checkpoint.blockNumber };
   report({
     stage: "plan",
-    scans: [...(await planPools(store, discovery)), ...(await planGauges(store, discovery))],
+    scans: await planPools(store, { ...discovery, chainId: chain.chainId }),
     backfill: { from: checkpoint.fromBlock, at: checkpoint.blockNumber },
   });
   const bulk = openAhead(options.openBulkSource, head.number - checkpoint.blockNumber > KEPT_HEADERS);
   try {
     await discoverPools(store, {
-      source,
-      factories: chain.factories,
-      toBlock,
-      head: head.number,
-      signal,
-      report,
-      guard,
-    });
-    await discoverGauges(store, {
-      source,
-      factories: chain.factories,
-      toBlock,
-      signal,
-      report,
-      guard,
+      ...discovery,
+      ...{ source, signal, report, guard, maxAddresses: options.maxAddresses },
     });
     const snapshots = options.cache && new SnapshotWriter({ store, cache: options.cache, log, signal });
+    const retention = openRetention(options);
     const sync = await ChainSync.open(
       {
         store,
@@ -119,6 +117,7 @@ async function indexOnce(
         ...(bulk && { openBulkSource: bulk.open }),
         log: syncLog,
         ...(snapshots && { onHead: (head) => snapshots.onHead(head) }),
+        afterBatch: (batch) => retention.afterBatch(batch),
       },
       checkpoint,
     );

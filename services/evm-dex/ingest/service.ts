@@ -2,6 +2,8 @@ import { limitFailureReports } from "../../shared/cache/failure-reports.ts";
 import { openCache } from "../../shared/cache/open.ts";
 import type { Cache } from "../../shared/cache/port.ts";
 import { evmEndpoints } from "../../shared/evm/endpoints.ts";
+import { watchHeads } from "../../shared/evm/head-watch/watched-source.ts";
+import { withPortal } from "../../shared/evm/portal/with-portal.ts";
 import { createEvmSource } from "../../shared/evm/source/source.ts";
 import { readInThread, type ThreadConfig } from "../../shared/evm/thread/thread.ts";
 import { INGEST_SETTINGS, type Ingest, openIngest } from "../../shared/ingest/open-ingest.ts";
@@ -17,11 +19,12 @@ import {
 } from "../../shared/settings/env.ts";
 import { ensureWritableFolder } from "../../shared/settings/folder.ts";
 import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
-import { readRpcUrls, readStartBlocks } from "../../shared/settings/rpc-urls.ts";
+import { readPortalUrls, readRpcUrls, readStartBlocks } from "../../shared/settings/rpc-urls.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { type ChunkTask, chunksAtATime } from "./history/chunk-thread.ts";
+import type { KeepingOptions } from "./retention/open-retention.ts";
 import { type HistoryOptions, runChain } from "./run-chain.ts";
 
 const CACHE_TIMEOUT_MS = 50;
@@ -35,14 +38,18 @@ const SETTINGS_READ = [
   "HISTORY_DAYS",
   "HISTORY_DIR",
   "HISTORY_THREADS",
+  "EVM_RAW_DAYS",
+  "ARCHIVE_DIR",
+  "HEAD_POLL_MS",
 ] as const;
 
 /** Days of history where no setting says how many: a week of blocks costs a small plan some of its credits. */
-const HISTORY_DAYS = 7;
+const HISTORY_DAYS = { byPortal: 400, byNodes: 7 };
 
 interface ChainToRun {
   readonly chain: ChainDeployments;
   readonly urls: readonly string[];
+  readonly portalUrl: string | undefined;
   readonly startBlock: number | undefined;
 }
 
@@ -62,8 +69,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   });
   const { REDIS_URL: redisUrl } = settings;
   const cache = redisUrl === undefined ? undefined : await openSharedCache(redisUrl, ingest.log);
-  const days = settings.HISTORY_DAYS ?? HISTORY_DAYS;
-  if (days > 0 && settings.HISTORY_DIR !== undefined)
+  if (settings.HISTORY_DAYS !== 0 && settings.HISTORY_DIR !== undefined)
     await ensureWritableFolder("HISTORY_DIR", settings.HISTORY_DIR);
   const options = {
     cache,
@@ -72,11 +78,13 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     maxAddresses: settings.MAX_LOG_ADDRESSES,
     history: {
       folder: settings.HISTORY_DIR ?? settings.DATA_DIR,
-      days,
-      rawDays: Number.POSITIVE_INFINITY,
+      days: settings.HISTORY_DAYS,
+      rawDays: settings.EVM_RAW_DAYS === 0 ? Number.POSITIVE_INFINITY : settings.EVM_RAW_DAYS,
       chunks: settings.HISTORY_THREADS ?? chunksAtATime(),
     },
     stores: { dataDir: settings.DATA_DIR, mongodbUrl: settings.MONGODB_URL },
+    keeping: { rawDays: settings.EVM_RAW_DAYS, archiveDir: settings.ARCHIVE_DIR },
+    pollMs: settings.HEAD_POLL_MS,
   };
   return ingest.run(
     toRun.map((chain) => (signal) => indexChain(ingest, chain, { ...options, signal })),
@@ -93,14 +101,17 @@ function openSharedCache(redisUrl: string, log: Log): Promise<Cache> {
 }
 
 function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: number[] } {
-  const [startBlocks, rpc, chains] = collectConfigErrors(
+  const [startBlocks, rpc, portals, chains] = collectConfigErrors(
     () => readStartBlocks(env),
     () => readRpcUrls(env),
+    () => readPortalUrls(env),
     () => readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: loadDeployments }),
   );
   const toRun = chains.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
-    return urls === undefined ? [] : [{ chain, urls, startBlock: startBlocks.get(chain.chainId) }];
+    if (urls === undefined) return [];
+    const { chainId } = chain;
+    return [{ chain, urls, portalUrl: portals.get(chainId), startBlock: startBlocks.get(chainId) }];
   });
   if (toRun.length === 0) {
     throw new ConfigError([
@@ -114,18 +125,21 @@ function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: nu
 /** Indexes a chain whenever this process holds the chain's lease. */
 async function indexChain(
   ingest: Ingest,
-  { chain, urls, startBlock }: ChainToRun,
+  { chain, urls, portalUrl, startBlock }: ChainToRun,
   options: {
     cache: Cache | undefined;
     inactivePoolsPerSecond: number;
     walletsPerHour: number;
     maxAddresses: number;
-    history: HistoryOptions;
+    history: Omit<HistoryOptions, "days"> & { readonly days: number | undefined };
     stores: ChunkTask["store"];
+    keeping: KeepingOptions;
+    pollMs: number;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, history, stores, signal } = options;
+  const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, pollMs, signal } = options;
+  const { history, stores, keeping } = options;
   const { store, metrics } = ingest;
   const { chainId, name } = chain;
   const log = ingest.log.child({ chainId });
@@ -137,8 +151,14 @@ async function indexChain(
     urls,
     log: (message, fields) => log.warn(fields, message),
     onEvent: gauges.onEvent,
+    portal: portalUrl === undefined ? undefined : { url: portalUrl },
   };
-  const source = closeOnAbort(signal, createEvmSource(config));
+  const { portal } = config;
+  const nodes = watchHeads(createEvmSource(config), { pollMs, withSenders: true, log: config.log });
+  const source = closeOnAbort(
+    signal,
+    portal === undefined ? nodes : withPortal(nodes, { ...portal, log: config.log }),
+  );
   try {
     await ingest.runAsLeader({ chainId, log, reporter, signal, readHead: source.head }, (lead) =>
       runChain({
@@ -152,11 +172,13 @@ async function indexChain(
         maxAddresses,
         history: {
           ...history,
+          days: history.days ?? (portal === undefined ? HISTORY_DAYS.byNodes : HISTORY_DAYS.byPortal),
           threads: {
-            task: { store: stores, folder: history.folder, urls, chain, maxAddresses },
+            task: { store: stores, folder: history.folder, urls, portalUrl, chain, maxAddresses },
             onEvent: gauges.onEvent,
           },
         },
+        keeping,
         log,
         gauges,
         reporter,

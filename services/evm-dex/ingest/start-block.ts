@@ -2,6 +2,7 @@ import { requireStoredFinal } from "../../shared/evm/finality/finality.ts";
 import { checkGenesis, headerAt } from "../../shared/evm/finality/genesis.ts";
 import type { EvmSource, StoredBlock } from "../../shared/evm/port.ts";
 import { indexIdentityOf } from "../../shared/index/evm/fork.ts";
+import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -25,7 +26,8 @@ export async function openCheckpoint(
     source,
     startBlock,
     anchors,
-  }: { source: EvmSource; anchors: readonly string[]; startBlock: number | undefined },
+    guard,
+  }: { source: EvmSource; anchors: readonly string[]; startBlock: number | undefined; guard?: Guard },
 ): Promise<CheckpointRow> {
   const stored = await getCheckpoint(store, source.chainId);
   // Comes first, to distinguish an endpoint of another chain from a store of another one.
@@ -47,7 +49,7 @@ export async function openCheckpoint(
     chainHead: head.number,
     genesisHash,
   };
-  await store.write(startSteps(checkpoint, anchors));
+  await store.write(startSteps(checkpoint, anchors, guard));
   await requireStoredFinal({ store, source }, indexIdentityOf(store, checkpoint, findLastRow));
   return checkpoint;
 }

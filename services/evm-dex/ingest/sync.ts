@@ -1,34 +1,37 @@
 import { ReorgDetected } from "../../shared/chain-errors.ts";
 import { Finality } from "../../shared/evm/finality/finality.ts";
-import { KEPT_HEADERS, type StoredBlock } from "../../shared/evm/finality/fork.ts";
+import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
 import { indexedBlock } from "../../shared/index/evm/checkpoint.ts";
 import { ForkFinder, indexIdentityOf } from "../../shared/index/evm/fork.ts";
 import { followHead, type SyncContext } from "../../shared/index/follow-head.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
 import { Mutex } from "../../shared/process/mutex.ts";
-import { put, type WriteStep } from "../../shared/storage/port.ts";
+import { guardedPut } from "../../shared/storage/lease.ts";
+import type { WriteStep } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { type CheckpointRow, checkpoints, tokens } from "../store/collections.ts";
 import { applyBatch, type IngestPipeline, NewPoolsFound } from "./apply.ts";
-import { readBackfill } from "./fetch/backfill.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
+import { readTail, readUpTo, TAIL_BLOCKS } from "./fetch/catch-up.ts";
 import type { Fetcher } from "./fetch/fetcher.ts";
+import { joinSteps } from "./fetch/join-batches.ts";
 import { prefetchNext } from "./fetch/prefetch.ts";
 import { findLastRow, withinIndex } from "./fork.ts";
-import { createFetcher, openPipeline } from "./pipeline.ts";
+import { createFetcher, healPipeline, openPipeline } from "./pipeline.ts";
 import { listUnread } from "./reads/balance-turns.ts";
+import type { WrittenBatch } from "./retention/retention.ts";
 import type { NewHead } from "./snapshots/snapshot-writer.ts";
 import { readPriceStart } from "./start/price-start.ts";
 import { blockBefore } from "./start-block.ts";
 import { describeNotice } from "./state/anchor-feeds.ts";
 import { loadPrices } from "./state/load-indexer.ts";
+import type { PoolEntry } from "./state/pool-book.ts";
+import { readUndone, type Undone } from "./undo/heal.ts";
 import { rollbackTo } from "./undo/rollback.ts";
 
 /** How often the aggregators of feeds are read again. */
 const FEED_CHECK_BLOCKS = 1_000;
-/** Blocks a step behind the head. */
-const TAIL_BLOCKS = 64;
 
 export interface SyncDeps extends SyncContext {
   readonly source: EvmSource;
@@ -38,25 +41,10 @@ export interface SyncDeps extends SyncContext {
   readonly gauges?: ChainGauges | undefined;
   /** Called when the index has come to the head, before it goes on. */
   readonly onHead?: (head: NewHead) => Promise<void>;
+  /** Called after each written batch, before the next one. */
+  readonly afterBatch?: (batch: WrittenBatch) => Promise<void>;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number | undefined;
-}
-
-type BlockId = Pick<StoredBlock, "number" | "hash">;
-
-/** What batches are fetched with. */
-interface FetchContext {
-  readonly source: EvmSource;
-  readonly fetcher: Fetcher;
-  readonly signal: AbortSignal;
-}
-
-interface CatchUpStep {
-  readonly batch: BlockBatch;
-  /** The chain's head as last seen. */
-  readonly head: number;
-  /** Where the backfill ends; absent after it. */
-  readonly to?: number;
 }
 
 /** Keeps the store of one chain equal to the chain: backfill, head, reorgs. */
@@ -68,6 +56,10 @@ export class ChainSync {
   readonly #finality: Finality;
   readonly #forks: ForkFinder;
   #isFollowing = false;
+  /** Whether the pipeline has written all that it has: one that failed within a batch cannot be rolled back. */
+  #isSettled = true;
+  /** The store was rolled back, and the pipeline is not yet. */
+  #isBehindStore = false;
   /** One writer at a time: steps, reorgs, and the merging of history. */
   readonly #writer = new Mutex();
 
@@ -171,7 +163,7 @@ export class ChainSync {
       this.#isFollowing = true;
       const last = indexedBlock(this.#checkpoint);
       const { signal } = this.#deps;
-      for await (const batch of this.#readTail(last, { to: head.number, fetcher: this.#fetcher, signal }))
+      for await (const batch of readTail(last, { to: head.number, fetcher: this.#fetcher, signal }))
         await this.#apply(batch, { head: head.number });
     }
     return true;
@@ -196,8 +188,12 @@ export class ChainSync {
     const stop = new AbortController();
     const signal = AbortSignal.any([deps.signal, stop.signal]);
     try {
-      const steps = this.#stepsUpTo(head, { source: deps.source, fetcher, signal });
-      for await (const { batch, head: top, to } of prefetchNext(steps)) {
+      const last = indexedBlock(this.#checkpoint);
+      const steps = readUpTo(
+        { last, head },
+        { source: deps.source, heads: this.#deps.source, fetcher, signal },
+      );
+      for await (const { batch, head: top, to } of prefetchNext(joinSteps(steps))) {
         await this.#apply(batch, { head: top });
         if (to !== undefined) this.#report(batch, { from, to });
         if (deps.signal.aborted) return;
@@ -213,44 +209,6 @@ export class ChainSync {
     this.#deps.report({ stage: "backfill", ...options, at: batch.last.number, events });
   }
 
-  /** Blocks far behind the head as a backfill, the last ones with their headers. */
-  async *#stepsUpTo(head: BlockHeader, context: FetchContext): AsyncGenerator<CatchUpStep> {
-    let last: BlockId = indexedBlock(this.#checkpoint);
-    let top = head.number;
-    while (top - last.number > KEPT_HEADERS) {
-      const to = top - KEPT_HEADERS;
-      for await (const batch of readBackfill({ ...context, from: last.number + 1, to })) {
-        last = batch.last;
-        yield { batch, head: top, to };
-      }
-      if (context.signal.aborted) return;
-      // The chain has grown meanwhile.
-      top = (await this.#deps.source.head()).number;
-    }
-    for await (const batch of this.#readTail(last, { ...context, to: top })) yield { batch, head: top };
-  }
-
-  /** The blocks after `last` up to `to`, each batch fetched while the one before it is written. */
-  async *#readTail(
-    last: BlockId,
-    { to, fetcher, signal }: Pick<FetchContext, "fetcher" | "signal"> & { to: number },
-  ): AsyncGenerator<BlockBatch> {
-    const readAfter = ({ number, hash }: BlockId) => {
-      if (number >= to || signal.aborted) return undefined;
-      const range = { fromBlock: number + 1, toBlock: Math.min(to, number + TAIL_BLOCKS) };
-      const batch = fetcher.readTail(range, hash);
-      // Awaited later, or never: until then a failure must not count as unhandled.
-      batch.catch(() => {});
-      return batch;
-    };
-    let next = readAfter(last);
-    while (next !== undefined) {
-      const batch = await next;
-      next = readAfter(batch.last);
-      yield batch;
-    }
-  }
-
   /** Writes a batch, however it was fetched. Throws ReorgDetected unless it follows on the checkpoint. */
   async #apply(batch: BlockBatch, { head }: { head: number }): Promise<void> {
     const { blockNumber, blockHash } = this.#checkpoint;
@@ -260,10 +218,12 @@ export class ChainSync {
         `Block ${number + 1} follows on ${hash}, not on block ${blockNumber}, ${blockHash}.`,
       );
     }
+    await this.#reopen();
     await this.#priceStart();
     await this.#rereadFeeds(head);
     const reachesHead = batch.last.number === head;
-    if (reachesHead) this.#claimUnread(head);
+    this.#isSettled = false;
+    if (reachesHead) await this.#claimUnread(head);
     const applied = await applyBatch(this.#pipeline, {
       batch,
       checkpoint: this.#checkpoint,
@@ -271,12 +231,15 @@ export class ChainSync {
       // Blocks on the way there are followed by others within moments.
       observe: reachesHead,
     });
+    this.#isSettled = true;
     this.#checkpoint = applied.checkpoint;
     await this.#reportFeeds();
     this.#finality.follow(batch.last, { isHead: reachesHead });
     const events = batch.blocks.reduce((sum, block) => sum + block.events.length, 0);
     this.#deps.gauges?.setIndexedBlock({ number: batch.last.number, time: batch.last.time, events });
     if (reachesHead) await this.#deps.onHead?.(applied);
+    const { checkpoint } = applied;
+    await this.#deps.afterBatch?.({ checkpoint, events, isFollowing: this.#isFollowing });
   }
 
   /** Before the first block: the prices that follow from pools older than the index. */
@@ -308,9 +271,11 @@ export class ChainSync {
    * reach the head, where every node has the state, and written with their checkpoint: between two checkpoints no
    * response changes.
    */
-  #claimUnread(head: number): void {
+  async #claimUnread(head: number): Promise<void> {
     const { indexer } = this.#pipeline;
-    for (const entry of listUnread(indexer.pools.entries(), head)) indexer.touch(entry);
+    const unread = listUnread(indexer.pools.observed, head);
+    await indexer.pools.prepare(unread);
+    for (const pool of unread) indexer.touch(indexer.pools.get(pool) as PoolEntry);
   }
 
   /**
@@ -347,7 +312,7 @@ export class ChainSync {
     return this.#writer.run(async () => {
       const { store, guard } = this.#deps;
       const checkpoint = { ...this.#checkpoint, fromBlock: from.number, fromTime: from.time };
-      await store.write([...guard(), ...(await stepsOf()), ...guard(), put(checkpoints, [checkpoint])]);
+      await store.write([...guard(), ...(await stepsOf()), ...guardedPut(guard, checkpoints, checkpoint)]);
       this.#checkpoint = checkpoint;
       this.#pipeline = await openPipeline(this.#deps, checkpoint);
       this.#fetcher = createFetcher(this.#deps, this.#pipeline);
@@ -366,10 +331,15 @@ export class ChainSync {
       toBlock > target.number
         ? await this.#fetcher.readTail({ fromBlock: target.number + 1, toBlock }, target.hash)
         : undefined;
-    const undone = await rollbackTo(store, { checkpoint: this.#checkpoint, target, guard });
+    const isHealed = this.#isSettled && !this.#isBehindStore && target.number >= fromBlock;
+    const { indexer } = this.#pipeline;
+    const undone = isHealed ? await readUndone(store, { indexer, target: target.number }) : undefined;
+    this.#isBehindStore = true;
+    const observed = undone?.changed;
+    const removed = await rollbackTo(store, { checkpoint: this.#checkpoint, target, guard, observed });
     log(
       "warn",
-      `Chain ${chain.chainId} reorganised ${blockNumber - target.number} blocks down to ${target.number}; ${undone} events undone.`,
+      `Chain ${chain.chainId} reorganised ${blockNumber - target.number} blocks down to ${target.number}; ${removed} events undone.`,
     );
     this.#checkpoint = {
       ...this.#checkpoint,
@@ -377,8 +347,7 @@ export class ChainSync {
       blockHash: target.hash,
       blockTime: target.time,
     };
-    this.#pipeline = await openPipeline(this.#deps, this.#checkpoint);
-    this.#fetcher = createFetcher(this.#deps, this.#pipeline);
+    await this.#reopen(undone);
     this.#forks.resetLowerHeads();
     if (replacement === undefined) return;
     try {
@@ -388,5 +357,18 @@ export class ChainSync {
       if (!(error instanceof NewPoolsFound)) throw error;
       log("warn", error.message);
     }
+  }
+
+  /** Brings a pipeline that is behind its store back to the checkpoint; loads it anew where `undone` is not known. */
+  async #reopen(undone?: Undone): Promise<void> {
+    if (!this.#isBehindStore) return;
+    const checkpoint = this.#checkpoint;
+    this.#pipeline =
+      undone === undefined
+        ? await openPipeline(this.#deps, checkpoint)
+        : await healPipeline(this.#deps, this.#pipeline, { checkpoint, undone });
+    this.#fetcher = createFetcher(this.#deps, this.#pipeline);
+    this.#isSettled = true;
+    this.#isBehindStore = false;
   }
 }

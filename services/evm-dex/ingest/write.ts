@@ -1,6 +1,6 @@
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
-import type { Guard } from "../../shared/storage/lease.ts";
+import { type Guard, guardedPut } from "../../shared/storage/lease.ts";
 import { inParallel, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
@@ -8,6 +8,7 @@ import {
   type FeedAnswerRow,
   feedAnswers,
   type PoolFeeRow,
+  type PoolUserRow,
   poolEvents,
   poolFees,
   poolListings,
@@ -72,7 +73,7 @@ export async function writeProgress(
     put(pools, flushed.pools),
     put(poolListings, toListings(flushed.pools)),
     ...inParallel(
-      put(poolEvents, flushed.events),
+      put(poolEvents, byPool(flushed.events)),
       put(lpEvents, lp.events),
       put(gauges, flushed.gauges),
       put(priceLinks, flushed.links),
@@ -80,20 +81,36 @@ export async function writeProgress(
       put(feedAnswers, toAnswerRows(progress.answers ?? [], chainId)),
     ),
     ...inParallel(
-      put(poolUsers, users),
-      put(rollups, rollupRows),
-      put(v2Rollups, v2.rollups),
-      put(v2LargeSwaps, v2.largeSwaps),
+      put(poolUsers, users.sort(byKeyOfUser)),
+      put(rollups, byPool(rollupRows)),
+      put(v2Rollups, byPool(v2.rollups)),
+      put(v2LargeSwaps, byPool(v2.largeSwaps)),
       put(lpPositions, lp.positions),
-      put(poolStates, flushed.touched.map(toStateRow)),
+      put(poolStates, byPool(flushed.touched.map(toStateRow))),
       put(poolFees, [...progress.fees]),
       put(factoryFees, [...progress.factoryFees]),
       ...oldHeaders,
     ),
     // Again for MongoDB, where the steps before this one take time.
-    ...guard(),
-    put(checkpoints, [progress.checkpoint]),
+    ...guardedPut(guard, checkpoints, progress.checkpoint),
   ]);
+  indexer.settle(flushed);
+}
+
+/**
+ * Rows in the order of the pages that they go to. A batch touches more pages than the engine has in memory: in any
+ * other order it would write and read many of them again and again.
+ */
+function byPool<R extends { readonly poolAddress: string }>(rows: readonly R[]): R[] {
+  return [...rows].sort((a, b) => compare(a.poolAddress, b.poolAddress));
+}
+
+function byKeyOfUser(a: PoolUserRow, b: PoolUserRow): number {
+  return compare(a.poolAddress, b.poolAddress) || compare(a.user, b.user);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** The last answer of each feed in a block. */
@@ -105,12 +122,17 @@ export function toAnswerRows(answers: readonly FeedAnswer[], chainId: number): F
 }
 
 /** The steps of a first run: the checkpoint before the first block, and the price anchors from there on. */
-export function startSteps(checkpoint: CheckpointRow, anchors: readonly string[]): WriteStep[] {
+export function startSteps(
+  checkpoint: CheckpointRow,
+  anchors: readonly string[],
+  guard: Guard = () => [],
+): WriteStep[] {
   const { chainId, blockNumber, blockTime } = checkpoint;
   return [
+    ...guard(),
     // Removes those of a first run that was killed between the steps and began at another block.
     removeWhere(priceLinks, { chainId }),
     put(priceLinks, toAnchorRows(anchors, { chainId, blockNumber, time: blockTime })),
-    put(checkpoints, [checkpoint]),
+    ...guardedPut(guard, checkpoints, checkpoint),
   ];
 }

@@ -70,7 +70,7 @@ function bucketsAt(head: number, swaps: readonly ModelSwap[], storedFrom = 0): P
     });
     return totals === undefined ? [] : [[edge.start, totals] as const];
   });
-  return { sums, edges: new Map(edges), closes: new Map(closes) };
+  return { sums, edges: new Map(edges), coarse: new Set(), closes: new Map(closes) };
 }
 
 function sumOrNull(values: readonly (number | null)[]): number | null {

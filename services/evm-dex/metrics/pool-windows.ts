@@ -1,4 +1,5 @@
-import { type Bucket, emptyBucket, SPANS, type Span, startOf } from "./bucket.ts";
+import { type Bucket, emptyBucket, HOUR, MINUTE, SPANS, type Span, startOf } from "./bucket.ts";
+import { KEPT_SECONDS } from "./kept.ts";
 import { type Volatility, volatilityOf } from "./volatility.ts";
 import {
   type Edge,
@@ -45,6 +46,8 @@ export interface PoolBuckets {
   readonly sums: readonly (BucketRange & { readonly totals: BucketTotals })[];
   /** By the edge's start; none where the swaps of its minute are no longer stored. */
   readonly edges: ReadonlyMap<number, BucketTotals>;
+  /** Starts of the windows whose first hour has not all its minutes any more: they begin with the next whole hour. */
+  readonly coarse: ReadonlySet<number>;
   readonly closes: ReadonlyMap<Span, SpanCloses>;
 }
 
@@ -112,6 +115,21 @@ export function edgesAt(headTime: number): Edge[] {
   return TIME_RANGES.flatMap((range) => edgeOf(windowAt(headTime, range.seconds)) ?? []);
 }
 
+/** A window and the hour that it begins within, whose minutes may be gone. */
+export interface FirstHour {
+  readonly windowStart: number;
+  readonly hour: number;
+}
+
+/** The hours that long windows begin within; none of those that begin with a whole hour. */
+export function firstHoursAt(headTime: number): FirstHour[] {
+  return TIME_RANGES.flatMap(({ seconds }) => {
+    const { start: windowStart } = windowAt(headTime, seconds);
+    const hour = startOf(windowStart, HOUR);
+    return seconds > KEPT_SECONDS[MINUTE] && hour !== windowStart ? [{ windowStart, hour }] : [];
+  });
+}
+
 function isWithin(piece: BucketRange, segment: Segment): boolean {
   return (
     piece.span === segment.span &&
@@ -124,7 +142,8 @@ function isWithin(piece: BucketRange, segment: Segment): boolean {
 /**
  * The metrics of the six ranges at the head. A range that reaches back before the first indexed block is null
  * throughout, unless the pool was created after it; a sum that swaps of unknown value or fee belong to is null. A range
- * whose edge is not known begins with its first whole minute: rates are over the seconds that were summed.
+ * whose edge is not known begins with its first whole minute, one whose first hour lacks minutes with the next hour: rates
+ * are over the seconds that were summed.
  */
 export function metricsOf(
   buckets: PoolBuckets,
@@ -165,14 +184,15 @@ function aprOf(
 /** The totals of a window, and how many seconds of it they are of. */
 function sumOf(buckets: PoolBuckets, window: Window): { sum: BucketTotals; seconds: number } {
   const { closePrice: _, ...sum } = emptyBucket();
-  const segments = segmentsOf(window);
+  const isCoarse = buckets.coarse.has(window.start);
+  const segments = segmentsOf(window).filter(({ span }) => !isCoarse || span !== MINUTE);
   const parts = buckets.sums.filter((piece) => segments.some((segment) => isWithin(piece, segment)));
-  const edge = buckets.edges.get(window.start);
+  const edge = isCoarse ? undefined : buckets.edges.get(window.start);
   for (const totals of [...parts.map((part) => part.totals), ...(edge === undefined ? [] : [edge])]) {
     for (const field of SUMMED_FIELDS) sum[field] += totals[field];
   }
-  const start = edge === undefined ? firstWholeMinute(window) : window.start;
-  return { sum, seconds: window.end - start };
+  const whole = isCoarse ? Math.ceil(window.start / HOUR) * HOUR : firstWholeMinute(window);
+  return { sum, seconds: window.end - (edge === undefined ? whole : window.start) };
 }
 
 /** One close a bucket, the last one carried over buckets without swaps; none before the pool's first swap. */

@@ -1,20 +1,10 @@
 import { areOthers, type Departure, departureNow, hasLeft } from "../../shared/pricing/departure.ts";
 import { roundDepth } from "../../shared/pricing/round-depth.ts";
-import { agree } from "../../shared/pricing/value-prices.ts";
-import type { Support } from "./link.ts";
-
-/** What one pool says of a token's price. */
-export interface PoolVote {
-  /** The pool's arc, walked from the parent: 2 × edge + side. */
-  readonly arc: number;
-  /** Number of the token it comes from. */
-  readonly parent: number;
-  readonly usd: number;
-  /** USD behind the thinnest pool of the path, on either side. */
-  readonly depthUsd: number;
-  /** What of it votes: what the pool has held, by its age; more than 0. */
-  readonly weight: number;
-}
+import { VALUE_BOUND } from "../../shared/pricing/value-prices.ts";
+import type { EdgeBook } from "./edges.ts";
+import { larger } from "./larger-array.ts";
+import type { PricedTokens } from "./priced-tokens.ts";
+import { ARC, NEXT, PARENT, USD, type Votes, WEIGHT, WIDTH } from "./votes.ts";
 
 /** The price in use until now. */
 export interface UsedPrice {
@@ -22,105 +12,105 @@ export interface UsedPrice {
   readonly departure: Departure | undefined;
 }
 
-export interface Verdict {
-  /** The arc of the pool whose price is used. */
-  readonly arc: number;
-  readonly usd: number;
-  readonly support: Support;
-  /** Weight of the votes that agree, in USD: what this token's pools may vote with elsewhere. */
-  readonly earnedUsd: number;
-  readonly departure: Departure | undefined;
-}
-
 const NONE = -1;
+const FIRST_CAPACITY = 64;
 /** More votes than this are sorted by the engine. */
 const MANY = 24;
 
 /**
- * The votes on one token at a time. A walk holds thousands of votes for each block: they are columns that are filled
- * again and again, since objects would leave most of the time to the garbage collector.
+ * Decides on one token after the other what its pools' votes say. The votes and the verdict are columns and fields that
+ * are written again and again: thousands of tokens are decided in each block.
  */
 export class Ballot {
+  /** The verdict: the arc of the pool whose price is used. */
+  arc = NONE;
+  usd = 0;
+  /** By the shortest vote. */
+  hops = 0;
+  /** The deepest pool that agrees; rounded USD behind it, and behind the others that agree. */
+  supportEdge = NONE;
+  depthUsd = 0;
+  restUsd = 0;
+  /** Weight of the votes that agree, in USD. */
+  earnedUsd = 0;
+  departure: Departure | undefined;
+
+  readonly #edges: EdgeBook;
+  readonly #votes: Votes;
+  readonly #priced: PricedTokens;
+  /** The token's votes, in any order. */
   #count = 0;
-  readonly #arc: number[] = [];
-  readonly #parent: number[] = [];
-  readonly #usd: number[] = [];
-  readonly #depthUsd: number[] = [];
-  readonly #weight: number[] = [];
+  #arc = new Int32Array(FIRST_CAPACITY);
+  #parent = new Int32Array(FIRST_CAPACITY);
+  #usd = new Float64Array(FIRST_CAPACITY);
+  #width = new Float64Array(FIRST_CAPACITY);
+  #weight = new Float64Array(FIRST_CAPACITY);
   /** The votes by price, then by pool. */
-  readonly #order: number[] = [];
+  #order = new Int32Array(FIRST_CAPACITY);
   /** By parent: the weight of its votes. */
   #sums = new Float64Array(0);
 
-  readonly #pools: readonly string[];
-
-  /** @param pools addresses by edge */
-  constructor(pools: readonly string[]) {
-    this.#pools = pools;
-  }
-
-  clear(): void {
-    this.#count = 0;
-  }
-
-  add({ arc, parent, usd, depthUsd, weight }: PoolVote): void {
-    const at = this.#count++;
-    this.#arc[at] = arc;
-    this.#parent[at] = parent;
-    this.#usd[at] = usd;
-    this.#depthUsd[at] = depthUsd;
-    this.#weight[at] = weight;
+  constructor({ edges, votes, priced }: { edges: EdgeBook; votes: Votes; priced: PricedTokens }) {
+    this.#edges = edges;
+    this.#votes = votes;
+    this.#priced = priced;
   }
 
   /**
    * The price of a token: the weighted median of its pools' votes, but for one pool with more than half of the weight
    * that has left the others (shared/pricing/departure.ts).
-   * @param earnedUsd by parent: all votes over it together weigh no more
+   * @param used USD in use until now; NaN: none
+   * @param before the departure until now
    */
-  decide(at: { used: UsedPrice | undefined; now: number; earnedUsd: Float64Array }): Verdict {
-    this.#capByParent(at.earnedUsd);
-    this.#sort();
-    const median = this.#median(NONE);
-    const rival = at.used === undefined ? NONE : this.#rivalOf(median, at.used.usd);
-    if (rival !== NONE) {
-      const prices = { pool: this.#usd[median] as number, others: this.#usd[rival] as number, now: at.now };
-      const departure = departureNow(at.used?.departure, prices);
-      if (departure !== undefined) return this.#verdict(rival, departure);
-    }
-    return this.#verdict(median, undefined);
-  }
-
-  #capByParent(earnedUsd: Float64Array): void {
-    if (this.#sums.length < earnedUsd.length) this.#sums = new Float64Array(earnedUsd.length);
-    const sums = this.#sums;
-    for (let i = 0; i < this.#count; i++) {
-      const parent = this.#parent[i] as number;
-      sums[parent] = (sums[parent] as number) + (this.#weight[i] as number);
-    }
-    for (let i = 0; i < this.#count; i++) {
-      const parent = this.#parent[i] as number;
-      const excess = (sums[parent] as number) / (earnedUsd[parent] as number);
-      if (excess > 1) this.#weight[i] = (this.#weight[i] as number) / excess;
-    }
-    for (let i = 0; i < this.#count; i++) sums[this.#parent[i] as number] = 0;
-  }
-
-  #sort(): void {
-    const order = this.#order;
-    order.length = this.#count;
-    for (let i = 0; i < this.#count; i++) order[i] = i;
-    if (this.#count > MANY) order.sort((a, b) => (this.#isBefore(a, b) ? -1 : 1));
+  decide(node: number, used: number, before: Departure | undefined, now: number): void {
+    this.#collect(node);
+    if (this.#count > MANY)
+      this.#order.subarray(0, this.#count).sort((a, b) => (this.#isBefore(a, b) ? -1 : 1));
     else this.#sortFew();
+    const total = this.#capByParent();
+    const median = this.#median(NONE, total);
+    const rival = Number.isNaN(used) || this.#count === 1 ? NONE : this.#rivalOf(median, used);
+    this.departure = undefined;
+    if (rival !== NONE) {
+      const prices = { pool: this.#usd[median] as number, others: this.#usd[rival] as number, now };
+      this.departure = departureNow(before, prices);
+    }
+    this.#conclude(this.departure === undefined ? median : rival);
+  }
+
+  #collect(node: number): void {
+    const { first, links, values } = this.#votes;
+    const { hops } = this.#priced;
+    let count = 0;
+    let leastHops = Number.POSITIVE_INFINITY;
+    for (let at = first[node] as number; at !== NONE; at = links[at + NEXT] as number) {
+      if (count === this.#order.length) this.#grow();
+      const parent = links[at + PARENT] as number;
+      this.#arc[count] = links[at + ARC] as number;
+      this.#parent[count] = parent;
+      this.#usd[count] = values[at + USD] as number;
+      this.#width[count] = values[at + WIDTH] as number;
+      this.#weight[count] = values[at + WEIGHT] as number;
+      const parentHops = hops[parent] as number;
+      if (parentHops < leastHops) leastHops = parentHops;
+      this.#order[count] = count;
+      count += 1;
+    }
+    this.#count = count;
+    this.hops = leastHops + 1;
   }
 
   /** Insertion: most tokens have a few pools. */
   #sortFew(): void {
-    const order = this.#order;
-    for (let i = 1; i < this.#count; i++) {
+    const [order, usd, count] = [this.#order, this.#usd, this.#count];
+    for (let i = 1; i < count; i++) {
+      const own = usd[i] as number;
       let at = i;
-      while (at > 0 && this.#isBefore(i, order[at - 1] as number)) {
-        order[at] = order[at - 1] as number;
-        at -= 1;
+      for (; at > 0; at--) {
+        const before = order[at - 1] as number;
+        const other = usd[before] as number;
+        if (other < own || (other === own && !this.#isBefore(i, before))) break;
+        order[at] = before;
       }
       order[at] = i;
     }
@@ -129,61 +119,130 @@ export class Ballot {
   #isBefore(a: number, b: number): boolean {
     const usdA = this.#usd[a] as number;
     const usdB = this.#usd[b] as number;
-    return usdA === usdB ? this.#poolOf(a) < this.#poolOf(b) : usdA < usdB;
+    return usdA === usdB ? this.#isLower(this.#arc[a] as number, this.#arc[b] as number) : usdA < usdB;
   }
 
-  #poolOf(vote: number): string {
-    return this.#pools[(this.#arc[vote] as number) >> 1] as string;
+  /** Whether the pool of an arc has the lower address. */
+  #isLower(arc: number, other: number): boolean {
+    const { pools } = this.#edges;
+    return (pools[arc >> 1] as string) < (pools[other >> 1] as string);
   }
 
-  /** The vote at half of all weight, from the lowest price on; without one vote. */
-  #median(without: number): number {
+  /** All votes over one parent together weigh no more than what it has earned. Returns what all weigh. */
+  #capByParent(): number {
+    const { earned, claim } = this.#priced;
+    const [order, weight, parent, count] = [this.#order, this.#weight, this.#parent, this.#count];
     let total = 0;
-    for (const i of this.#order) if (i !== without) total += this.#weight[i] as number;
+    let least = Number.POSITIVE_INFINITY;
+    for (let place = 0; place < count; place++) {
+      const i = order[place] as number;
+      total += weight[i] as number;
+      const own = earned[parent[i] as number] as number;
+      if (own < least) least = own;
+    }
+    for (let i = 0; i < count; i++) {
+      const own = parent[i] as number;
+      if (total > (claim[own] as number)) claim[own] = total;
+    }
+    // A part is never more than the whole, also where sums are rounded.
+    return total > least ? this.#cap() : total;
+  }
+
+  #cap(): number {
+    const { earned } = this.#priced;
+    const [order, weight, parents, count] = [this.#order, this.#weight, this.#parent, this.#count];
+    if (this.#sums.length < earned.length) this.#sums = new Float64Array(earned.length);
+    const sums = this.#sums;
+    for (let place = 0; place < count; place++) {
+      const i = order[place] as number;
+      const parent = parents[i] as number;
+      sums[parent] = (sums[parent] as number) + (weight[i] as number);
+    }
+    let total = 0;
+    for (let place = 0; place < count; place++) {
+      const i = order[place] as number;
+      const parent = parents[i] as number;
+      const excess = (sums[parent] as number) / (earned[parent] as number);
+      if (excess > 1) weight[i] = (weight[i] as number) / excess;
+      total += weight[i] as number;
+    }
+    for (let i = 0; i < count; i++) sums[parents[i] as number] = 0;
+    return total;
+  }
+
+  /** The vote at half of `total`, the weight of all, from the lowest price on; without one vote. */
+  #median(without: number, total: number): number {
+    const [order, weight, count] = [this.#order, this.#weight, this.#count];
     let passed = 0;
-    for (const i of this.#order) {
+    for (let place = 0; place < count; place++) {
+      const i = order[place] as number;
       if (i === without) continue;
-      passed += this.#weight[i] as number;
+      passed += weight[i] as number;
       if (passed * 2 >= total) return i;
     }
-    return this.#order[0] as number;
+    return order[0] as number;
   }
 
   /** The median of the others where this pool alone has left them. */
   #rivalOf(pool: number, used: number): number {
-    if (this.#count === 1) return NONE;
-    const weight = this.#weight[pool] as number;
+    const [order, weights, count] = [this.#order, this.#weight, this.#count];
+    const weight = weights[pool] as number;
     let others = -weight;
-    for (const i of this.#order) others += this.#weight[i] as number;
+    for (let place = 0; place < count; place++) others += weights[order[place] as number] as number;
     if (!areOthers({ pool: weight, others })) return NONE;
-    const rival = this.#median(pool);
+    let total = 0;
+    for (let place = 0; place < count; place++) {
+      if (order[place] !== pool) total += weights[order[place] as number] as number;
+    }
+    const rival = this.#median(pool, total);
     const prices = { pool: this.#usd[pool] as number, others: this.#usd[rival] as number, used };
     return hasLeft(prices) ? rival : NONE;
   }
 
-  #verdict(chosen: number, departure: Departure | undefined): Verdict {
-    const usd = this.#usd[chosen] as number;
+  #conclude(chosen: number): void {
+    const [order, usd, width, weight, count] = [
+      this.#order,
+      this.#usd,
+      this.#width,
+      this.#weight,
+      this.#count,
+    ];
+    const own = usd[chosen] as number;
+    // As agree() has it.
+    const most = own * VALUE_BOUND;
+    const least = own / VALUE_BOUND;
     let deepest = NONE;
+    let deepestWidth = Number.NEGATIVE_INFINITY;
     let depthUsd = 0;
     let earnedUsd = 0;
-    for (const i of this.#order) {
-      if (!agree(usd, this.#usd[i] as number)) continue;
-      earnedUsd += this.#weight[i] as number;
-      depthUsd += this.#depthUsd[i] as number;
-      if (deepest === NONE || this.#isDeeper(i, deepest)) deepest = i;
+    for (let place = 0; place < count; place++) {
+      const i = order[place] as number;
+      const other = usd[i] as number;
+      if (other > most || other < least) continue;
+      const depth = width[i] as number;
+      earnedUsd += weight[i] as number;
+      depthUsd += depth;
+      if (depth < deepestWidth) continue;
+      if (depth === deepestWidth && !this.#isLower(this.#arc[i] as number, this.#arc[deepest] as number))
+        continue;
+      deepest = i;
+      deepestWidth = depth;
     }
-    const most = this.#depthUsd[deepest] as number;
-    const support = {
-      pool: this.#poolOf(deepest),
-      depthUsd: roundDepth(most),
-      restUsd: roundDepth(Math.max(0, depthUsd - most)),
-    };
-    return { arc: this.#arc[chosen] as number, usd, support, earnedUsd, departure };
+    this.arc = this.#arc[chosen] as number;
+    this.usd = own;
+    this.supportEdge = (this.#arc[deepest] as number) >> 1;
+    this.depthUsd = roundDepth(deepestWidth);
+    this.restUsd = roundDepth(Math.max(0, depthUsd - deepestWidth));
+    this.earnedUsd = earnedUsd;
   }
 
-  #isDeeper(a: number, b: number): boolean {
-    const depthA = this.#depthUsd[a] as number;
-    const depthB = this.#depthUsd[b] as number;
-    return depthA === depthB ? this.#poolOf(a) < this.#poolOf(b) : depthA > depthB;
+  #grow(): void {
+    const capacity = 2 * this.#order.length;
+    this.#arc = larger(this.#arc, new Int32Array(capacity));
+    this.#parent = larger(this.#parent, new Int32Array(capacity));
+    this.#usd = larger(this.#usd, new Float64Array(capacity));
+    this.#width = larger(this.#width, new Float64Array(capacity));
+    this.#weight = larger(this.#weight, new Float64Array(capacity));
+    this.#order = larger(this.#order, new Int32Array(capacity));
   }
 }

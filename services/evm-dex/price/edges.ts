@@ -1,3 +1,5 @@
+import { LEAST_SHARE } from "../../shared/pricing/vote-share.ts";
+import { DEEP_STRIDE, DeepArcs, FAR, NEAR, PRICE, SHARE } from "./deep-arcs.ts";
 import { larger } from "./larger-array.ts";
 
 /** A pool as an edge of the price graph. */
@@ -19,19 +21,6 @@ export interface PriceEdge {
   readonly aged: number;
 }
 
-/** The arcs from one token that are deep enough at about `usd`. */
-interface DeepList extends DeepArcs {
-  readonly usd: number;
-  readonly arcs: number[];
-  readonly to: number[];
-}
-
-/** Arcs, and beside each the token it leads to. */
-interface DeepArcs {
-  readonly arcs: readonly number[];
-  readonly to: readonly number[];
-}
-
 /** Between these multiples of the price a list was made for, it is complete and not much too long. */
 const LIST_HOLDS = { from: 0.5, to: 1.2 };
 /** A list is made for a price this much higher, so that it still holds a little above `to`. */
@@ -45,9 +34,10 @@ const HELD = 3;
 const AGED = 4;
 
 /**
- * All pools of a chain as numbers: half a million take some 30 MB. An edge has two arcs, one to walk it from either
+ * All pools of a chain as numbers, 64 bytes each beside their addresses. An edge has two arcs, one to walk it from either
  * side: arc = 2 × edge + side. Of a token's arcs only those that can count at its price are kept ready to be walked;
- * of the 400,000 pools that hold WETH on Base that is one in twenty.
+ * of the 400,000 pools that hold WETH on Base that is one in twenty. Tokens that such an arc leads to are nodes of the
+ * walk, numbered closely: of 100,000 tokens a tenth.
  */
 export class EdgeBook {
   readonly tokens: string[] = [];
@@ -58,38 +48,82 @@ export class EdgeBook {
   token = new Int32Array(2 * FIRST_CAPACITY);
   /** By arc: another arc from the same token. */
   #next = new Int32Array(2 * FIRST_CAPACITY);
-  /** By arc: its place in its token's list of deep arcs. */
+  /** By arc: its place among the deep arcs of its token. */
   #place = new Int32Array(2 * FIRST_CAPACITY);
-  /** By token. */
-  readonly #first: number[] = [];
-  readonly #deep: (DeepList | undefined)[] = [];
+  readonly deep = new DeepArcs((arc, place) => {
+    this.#place[arc] = place;
+  });
+  /** By token: its first arc, and its node. */
+  #first = new Int32Array(FIRST_CAPACITY);
+  #node = new Int32Array(FIRST_CAPACITY);
+  /** By node: its token, and the price that its list of deep arcs is made for; 0: it has no list. */
+  readonly #tokenOf: number[] = [];
+  readonly #deepUsd: number[] = [];
   readonly #tokenIds = new Map<string, number>();
   readonly #edgeIds = new Map<string, number>();
   /** Pools between two anchors: what one anchor says of another. */
   readonly anchorEdges: number[] = [];
   readonly #minDepthUsd: number;
-  /** Anchors are the first tokens: no arc to them is ever walked. */
+  /** Anchors are the first tokens and nodes: no arc to them is ever walked. */
   readonly anchorCount: number;
 
   constructor(anchors: readonly string[], minDepthUsd: number) {
     this.#minDepthUsd = minDepthUsd;
-    for (const anchor of anchors) this.tokenId(anchor);
+    for (const anchor of anchors) this.nodeFor(anchor);
     this.anchorCount = this.tokens.length;
   }
 
-  tokenId(token: string): number {
-    let id = this.#tokenIds.get(token);
-    if (id === undefined) {
-      id = this.tokens.push(token) - 1;
-      this.#tokenIds.set(token, id);
-      this.#first.push(NONE);
-      this.#deep.push(undefined);
+  #tokenId(name: string): number {
+    const known = this.#tokenIds.get(name);
+    if (known !== undefined) return known;
+    const id = this.tokens.push(name) - 1;
+    this.#tokenIds.set(name, id);
+    if (id === this.#first.length) {
+      this.#first = larger(this.#first, new Int32Array(2 * id));
+      this.#node = larger(this.#node, new Int32Array(2 * id));
     }
+    this.#first[id] = NONE;
+    this.#node[id] = NONE;
     return id;
   }
 
-  knownTokenId(token: string): number | undefined {
-    return this.#tokenIds.get(token);
+  /** The node of a token, a new one where it has none. */
+  nodeFor(name: string): number {
+    return this.#makeNode(this.#tokenId(name));
+  }
+
+  #makeNode(token: number): number {
+    const known = this.#node[token] as number;
+    if (known !== NONE) return known;
+    const node = this.#tokenOf.push(token) - 1;
+    this.#node[token] = node;
+    this.#deepUsd.push(0);
+    this.deep.addNode(node);
+    return node;
+  }
+
+  get nodeCount(): number {
+    return this.#tokenOf.length;
+  }
+
+  /** The node of a token, or −1. */
+  nodeNamed(name: string): number {
+    const token = this.#tokenIds.get(name);
+    return token === undefined ? NONE : (this.#node[token] as number);
+  }
+
+  /** The node that an arc is walked from, or −1; of `arc ^ 1`, the one that it leads to. */
+  nodeOf(arc: number): number {
+    return this.#node[this.token[arc] as number] as number;
+  }
+
+  /** The token of a node. */
+  nameOf(node: number): string {
+    return this.tokens[this.#tokenOf[node] as number] as string;
+  }
+
+  knownEdgeId(pool: string): number | undefined {
+    return this.#edgeIds.get(pool);
   }
 
   /** token1 per token0. */
@@ -105,9 +139,30 @@ export class EdgeBook {
     return this.#values[STRIDE * edge + AGED] as number;
   }
 
+  /** What of a pool's depth votes: more than 0. */
+  shareOf(edge: number): number {
+    return Math.max(this.heldOf(edge) * this.agedOf(edge), LEAST_SHARE);
+  }
+
   /** Liquidity on the side that the arc is walked from; of `arc ^ 1`, on the other. */
   depthOf(arc: number): number {
     return this.#values[STRIDE * (arc >> 1) + DEPTH + (arc & 1)] as number;
+  }
+
+  /** The pool as it was last set. */
+  edgeOf(pool: string): PriceEdge | undefined {
+    const id = this.#edgeIds.get(pool);
+    if (id === undefined) return undefined;
+    return {
+      pool,
+      token0: this.tokens[this.token[2 * id] as number] as string,
+      token1: this.tokens[this.token[2 * id + 1] as number] as string,
+      price: this.priceOf(id),
+      depth0: this.depthOf(2 * id),
+      depth1: this.depthOf(2 * id + 1),
+      held: this.heldOf(id),
+      aged: this.agedOf(id),
+    };
   }
 
   /** Replaces the pool's edge. Returns its number, or undefined where nothing changed. */
@@ -125,8 +180,10 @@ export class EdgeBook {
     this.#values[STRIDE * id] = edge.price;
     this.#values[STRIDE * id + HELD] = edge.held;
     this.#values[STRIDE * id + AGED] = edge.aged;
-    this.#setDepth(2 * id, edge.depth0);
-    this.#setDepth(2 * id + 1, edge.depth1);
+    this.#values[STRIDE * id + DEPTH] = edge.depth0;
+    this.#values[STRIDE * id + DEPTH + 1] = edge.depth1;
+    this.#refresh(2 * id);
+    this.#refresh(2 * id + 1);
     return id;
   }
 
@@ -135,7 +192,7 @@ export class EdgeBook {
     this.#edgeIds.set(edge.pool, id);
     if (STRIDE * id === this.#values.length) this.#grow();
     for (const [side, name] of [edge.token0, edge.token1].entries()) {
-      const token = this.tokenId(name);
+      const token = this.#tokenId(name);
       const arc = 2 * id + side;
       this.token[arc] = token;
       this.#next[arc] = this.#first[token] as number;
@@ -144,6 +201,16 @@ export class EdgeBook {
     }
     if (this.isBetweenAnchors(id)) this.anchorEdges.push(id);
     return id;
+  }
+
+  /** Removes the pool: its edge stays, without depth, and another is made if the pool comes again. */
+  remove(pool: string): void {
+    const id = this.#edgeIds.get(pool);
+    if (id === undefined) return;
+    this.#values.fill(0, STRIDE * id, STRIDE * (id + 1));
+    this.#refresh(2 * id);
+    this.#refresh(2 * id + 1);
+    this.#edgeIds.delete(pool);
   }
 
   isBetweenAnchors(edge: number): boolean {
@@ -161,25 +228,34 @@ export class EdgeBook {
     this.#place = larger(this.#place, new Int32Array(2 * edges));
   }
 
-  #setDepth(arc: number, depth: number): void {
-    this.#values[STRIDE * (arc >> 1) + DEPTH + (arc & 1)] = depth;
-    const deep = this.#deep[this.token[arc] as number];
-    if (deep === undefined) return;
+  /** Brings an arc up to date in the list of its token, if that has one. */
+  #refresh(arc: number): void {
+    const node = this.nodeOf(arc);
+    const usd = node === NONE ? 0 : (this.#deepUsd[node] as number);
+    if (usd === 0) return;
     const place = this.#place[arc] as number;
-    if (this.#isDeep(arc, deep.usd)) {
-      if (place !== NONE) return;
-      this.#place[arc] = deep.arcs.push(arc) - 1;
-      deep.to.push(this.token[arc ^ 1] as number);
+    if (this.#isDeep(arc, usd)) {
+      this.#write(arc, place === NONE ? this.#append(node, arc) : place);
     } else if (place !== NONE) {
-      const last = deep.arcs.pop() as number;
-      const lastTo = deep.to.pop() as number;
-      if (last !== arc) {
-        deep.arcs[place] = last;
-        deep.to[place] = lastTo;
-        this.#place[last] = place;
-      }
+      this.deep.remove(node, place);
       this.#place[arc] = NONE;
     }
+  }
+
+  #append(node: number, arc: number): number {
+    const place = this.deep.push(node, arc, this.#makeNode(this.token[arc ^ 1] as number));
+    this.#place[arc] = place;
+    return place;
+  }
+
+  #write(arc: number, place: number): void {
+    const edge = arc >> 1;
+    const { values } = this.deep;
+    const at = DEEP_STRIDE * place;
+    values[at + PRICE] = this.priceOf(edge);
+    values[at + NEAR] = this.depthOf(arc);
+    values[at + FAR] = this.depthOf(arc ^ 1);
+    values[at + SHARE] = this.shareOf(edge);
   }
 
   #isDeep(arc: number, usd: number): boolean {
@@ -187,20 +263,21 @@ export class EdgeBook {
     return isWalked && this.depthOf(arc) * usd * LIST_SLACK >= this.#minDepthUsd;
   }
 
-  /** Every arc from a token that has the minimum depth at this price, and some that have not. */
-  deepArcs(token: number, usd: number): DeepArcs {
-    const deep = this.#deep[token];
-    if (deep !== undefined && usd >= deep.usd * LIST_HOLDS.from && usd <= deep.usd * LIST_HOLDS.to) {
-      return deep;
-    }
-    const arcs: number[] = [];
+  /** Brings a node's deep arcs up to date: every one that has the minimum depth at this price, and some that have not. */
+  prepareDeep(node: number, usd: number): void {
+    if (this.isDeepFor(node, usd)) return;
+    this.#deepUsd[node] = usd;
+    this.deep.clear(node);
+    const token = this.#tokenOf[node] as number;
     for (let arc = this.#first[token] as number; arc !== NONE; arc = this.#next[arc] as number) {
-      if (this.#isDeep(arc, usd)) arcs.push(arc);
+      if (this.#isDeep(arc, usd)) this.#write(arc, this.#append(node, arc));
       else this.#place[arc] = NONE;
     }
-    for (const [place, arc] of arcs.entries()) this.#place[arc] = place;
-    const made = { usd, arcs, to: arcs.map((arc) => this.token[arc ^ 1] as number) };
-    this.#deep[token] = made;
-    return made;
+  }
+
+  /** Whether a node's list of deep arcs is good at this price. */
+  isDeepFor(node: number, usd: number): boolean {
+    const madeFor = this.#deepUsd[node] as number;
+    return madeFor !== 0 && usd >= madeFor * LIST_HOLDS.from && usd <= madeFor * LIST_HOLDS.to;
   }
 }

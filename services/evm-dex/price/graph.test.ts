@@ -89,6 +89,42 @@ describe("PriceGraph", () => {
     expect(graph.usd("t")).to.be.closeTo(2.2, 1e-12);
   });
 
+  it("holds no price against a pool that a token had before it lost its price", () => {
+    const graph = new PriceGraph(["usd"]);
+    const at = (name: string, usd: number, depthUsd: number) =>
+      graph.set(balanced(name, { tokens: ["usd", "t"], usd: [1, usd], depthUsd }));
+    at("deep", 2, 500_000);
+    at("other", 2, 100_000);
+    graph.update(1_000);
+    for (const name of ["deep", "other"]) at(name, 2, 5_000);
+    graph.update(1_010);
+    expect(graph.usd("t")).to.equal(undefined);
+    at("deep", 2.2, 500_000);
+    at("other", 2, 100_000);
+    graph.update(1_020);
+    expect(graph.usd("t")).to.be.closeTo(2.2, 1e-12);
+  });
+
+  it("widens what a thin pool limits when that pool grows, and decides no other token again", () => {
+    const graph = new PriceGraph(["usd"]);
+    const at = (name: string, tokens: [string, string], depthUsd: number) =>
+      graph.set(balanced(name, { tokens, usd: [1, 1], depthUsd }));
+    const depthOf = (token: string) => (graph.link(token) as PriceLink).support.depthUsd;
+    at("thin", ["usd", "a"], 16_384);
+    at("deep", ["a", "b"], 1e6);
+    at("other", ["usd", "c"], 131_072);
+    graph.update(0);
+    expect([depthOf("a"), depthOf("b")]).to.deep.equal([16_384, 16_384]);
+    at("thin", ["usd", "a"], 32_768);
+    graph.update(0);
+    expect([depthOf("a"), depthOf("b")]).to.deep.equal([32_768, 32_768]);
+    const before = { ...graph.walks };
+    at("other", ["usd", "c"], 262_144);
+    graph.update(0);
+    expect(depthOf("c")).to.equal(262_144);
+    expect(graph.walks).to.deep.equal({ whole: before.whole, local: before.local + 1 });
+  });
+
   it("writes one link where a pool that all prices derive from moves", () => {
     const graph = new PriceGraph(["usd"]);
     const main = pool("p", { tokens: ["usd", "weth"], price: 1 / 3_000, depths: [5e7, 17_000] });

@@ -1,7 +1,12 @@
 import { atPeg } from "./anchor-prices.ts";
 import { EdgeBook, type PriceEdge } from "./edges.ts";
-import { isAnchor, type PriceLink, priceFrom, type TokenLink, type TokenPrice } from "./link.ts";
-import { DEFAULT_RULES, Walk, type WalkRules } from "./walk.ts";
+import { isAnchor, priceFrom, type TokenLink, type TokenPrice } from "./link.ts";
+import { ABSENT, ANCHOR, LinkColumns, UNKNOWN } from "./link-columns.ts";
+import { NONE, Walk } from "./walk.ts";
+import { DEFAULT_RULES, type WalkRules } from "./walk-rules.ts";
+
+/** Where more edges have changed, most prices have. */
+const MOST_CHANGED = 300;
 
 /** A token whose link changed; without a link it has no price any more. */
 export interface LinkChange {
@@ -10,41 +15,71 @@ export interface LinkChange {
 }
 
 /**
- * The price graph of one chain: edges in, prices and their links out. Walks the whole graph again, but only when a
- * changed edge affects it: on a graph of Base's size that takes a few milliseconds (npm run bench:prices). The result
- * is a function of the edges, of the prices before and of the time.
+ * The price graph of one chain: edges in, prices and their links out. Walks again only when a changed edge affects
+ * the walk, and over all tokens only where most prices change or their order does: on a graph of Base's size that takes a
+ * few milliseconds (npm run bench:prices). The result is a function of the edges, of the prices before and of the time.
  */
 export class PriceGraph {
   readonly #edges: EdgeBook;
   readonly #walk: Walk;
-  /** An edge changed that affects the walk. */
-  #isStale = true;
-  /** Walked since links were last taken. */
-  #isUnread = true;
-  /** By token: the link last taken. */
-  readonly #lastTaken = new Map<number, TokenLink>();
+  /** Edges that affect the walk and have changed since; all prices may have changed. */
+  readonly #changed: number[] = [];
+  #isWhole = true;
+  /** Nodes decided since links were last taken, or all. */
+  #decided: number[] = [];
+  #isAllDecided = true;
+  /** The links last taken. */
+  readonly #taken = new LinkColumns();
+  /** Nodes that may have lost their price since. */
+  readonly #left = new Set<number>();
+  /** By node: its price as an object, and the number of the walk that it is of. */
+  readonly #prices: (TokenPrice | undefined)[] = [];
+  readonly #pricedAt: number[] = [];
+  /** Walks over all tokens, and those that decided some again. */
+  readonly walks = { whole: 0, local: 0 };
 
   constructor(anchors: readonly string[], rules: WalkRules = DEFAULT_RULES) {
     this.#edges = new EdgeBook(anchors, rules.minDepthUsd);
     this.#walk = new Walk(this.#edges, rules);
     // Stored when the index begins.
-    for (const anchor of anchors) this.#lastTaken.set(this.#edges.tokenId(anchor), { anchorUsd: 1 });
+    for (const anchor of anchors) this.#setTaken(this.#edges.nodeFor(anchor), { anchorUsd: 1 });
   }
 
   /** Adds or replaces a pool; prices follow with `update`. */
   set(edge: PriceEdge): void {
     const id = this.#edges.set(edge);
-    if (id !== undefined && !this.#isStale) this.#isStale = this.#walk.isAffectedBy(id);
+    if (id === undefined || this.#isWhole || !this.#walk.isAffectedBy(id)) return;
+    this.#changed.push(id);
+    if (this.#edges.isBetweenAnchors(id) || this.#changed.length > MOST_CHANGED) this.#isWhole = true;
+  }
+
+  /** Removes a pool; prices follow with `update`. */
+  remove(pool: string): void {
+    this.#edges.remove(pool);
+    this.#isWhole = true;
+  }
+
+  /** Forgets all prices and links, but no pool: to continue with the links of an earlier block (`resume`). */
+  forget(): void {
+    this.#walk.forget();
+    this.#taken.arc.fill(ABSENT);
+    for (let anchor = 0; anchor < this.#edges.anchorCount; anchor++) this.#setTaken(anchor, { anchorUsd: 1 });
+    this.#isWhole = true;
+  }
+
+  /** A pool as it was last set. */
+  edge(pool: string): PriceEdge | undefined {
+    return this.#edges.edgeOf(pool);
   }
 
   /** Sets what an anchor's feed says; undefined: it has none that counts. Prices follow with `update`. */
   setAnchorUsd(anchor: string, usd: number | undefined): void {
-    const id = this.#edges.knownTokenId(anchor);
-    if (id === undefined || id >= this.#edges.anchorCount) return;
+    const node = this.#edges.nodeNamed(anchor);
+    if (node === NONE || node >= this.#edges.anchorCount) return;
     const pegged = usd === undefined ? undefined : atPeg(usd);
-    if (this.#walk.given[id] === pegged) return;
-    this.#walk.given[id] = pegged;
-    this.#isStale = true;
+    if (this.#walk.given[node] === pegged) return;
+    this.#walk.given[node] = pegged;
+    this.#isWhole = true;
   }
 
   /**
@@ -53,11 +88,11 @@ export class PriceGraph {
    */
   resume(links: ReadonlyMap<string, TokenLink>): void {
     for (const [token, link] of links) {
-      const id = this.#edges.tokenId(token);
-      this.#lastTaken.set(id, link);
+      const node = this.#edges.nodeFor(token);
+      this.#setTaken(node, link);
       const price = priceFrom(token, (name) => links.get(name));
       if (price === undefined || isAnchor(link)) continue;
-      this.#walk.remember(id, { usd: price.usd, departure: link.departure });
+      this.#walk.remember(node, { usd: price.usd, departure: link.departure });
     }
   }
 
@@ -66,27 +101,46 @@ export class PriceGraph {
    * @param now Unix seconds of the block
    */
   update(now: number): void {
-    if (!this.#isStale && this.#walk.departed === 0) return;
-    this.#walk.run(now);
-    this.#isStale = false;
-    this.#isUnread = true;
+    if (!this.#isWhole && this.#changed.length === 0 && !this.#walk.hasDeparted) return;
+    const decided = this.#isWhole ? undefined : this.#walk.runLocal(this.#changed, now);
+    if (decided === undefined) {
+      for (const node of this.#walk.run(now)) this.#left.add(node);
+      this.#isAllDecided = true;
+      this.walks.whole += 1;
+    } else {
+      for (const node of decided) this.#decided.push(node);
+      this.walks.local += 1;
+    }
+    this.#changed.length = 0;
+    this.#isWhole = false;
   }
 
   usd(token: string): number | undefined {
-    const id = this.#edges.knownTokenId(token);
-    return id === undefined || !this.#walk.isPriced(id) ? undefined : this.#walk.usdOf(id);
+    const node = this.#edges.nodeNamed(token);
+    return this.#walk.isPriced(node) ? this.#walk.usdOf(node) : undefined;
   }
 
   price(token: string): TokenPrice | undefined {
-    const usd = this.usd(token);
-    const link = usd === undefined ? undefined : this.link(token);
-    if (usd === undefined || link === undefined) return undefined;
+    const node = this.#edges.nodeNamed(token);
+    if (!this.#walk.isPriced(node)) return undefined;
+    // Asked for by every swap of a block.
+    const walk = this.walks.whole + this.walks.local;
+    if (this.#pricedAt[node] !== walk) {
+      this.#pricedAt[node] = walk;
+      this.#prices[node] = this.#priceOf(node);
+    }
+    return this.#prices[node];
+  }
+
+  #priceOf(node: number): TokenPrice {
+    const usd = this.#walk.usdOf(node);
+    const link = this.#linkOf(node);
     return isAnchor(link) ? { usd, hops: 0, link: undefined } : { usd, hops: link.hops, link };
   }
 
   link(token: string): TokenLink | undefined {
-    const id = this.#edges.knownTokenId(token);
-    return id === undefined || !this.#walk.isPriced(id) ? undefined : this.#linkOf(id);
+    const node = this.#edges.nodeNamed(token);
+    return this.#walk.isPriced(node) ? this.#linkOf(node) : undefined;
   }
 
   /** Every token that a pool holds, and the anchors. */
@@ -96,70 +150,78 @@ export class PriceGraph {
 
   /** Every token with a price, anchors too. */
   tokens(): string[] {
-    return this.#walk.order.map((token) => this.#edges.tokens[token] as string);
+    return this.#walk.order.map((node) => this.#edges.nameOf(node));
   }
 
   /** Links that changed since they were last taken. */
   takeLinks(): LinkChange[] {
-    if (!this.#isUnread) return [];
-    this.#isUnread = false;
+    const { links, order } = this.#walk;
+    const decided = this.#isAllDecided ? order : this.#decided;
+    this.#isAllDecided = false;
+    this.#decided = [];
     const changes: LinkChange[] = [];
-    for (const token of this.#walk.order) {
-      const before = this.#lastTaken.get(token);
-      if (before !== undefined && this.#isLink(before, token)) continue;
-      const link = this.#linkOf(token);
-      this.#lastTaken.set(token, link);
-      changes.push({ token: this.#edges.tokens[token] as string, link });
+    this.#taken.reserve(this.#edges.nodeCount);
+    for (const node of decided) {
+      if (links.isSame(this.#taken, node)) continue;
+      this.#taken.copy(links, node);
+      changes.push({ token: this.#edges.nameOf(node), link: this.#linkOf(node) });
     }
-    if (this.#lastTaken.size > this.#walk.order.length) changes.push(...this.#takeGone());
+    changes.push(...this.#takeGone());
     return changes;
   }
 
   #takeGone(): LinkChange[] {
     const gone: LinkChange[] = [];
-    for (const token of this.#lastTaken.keys()) {
-      if (this.#walk.isPriced(token)) continue;
-      this.#lastTaken.delete(token);
-      gone.push({ token: this.#edges.tokens[token] as string, link: undefined });
+    for (const node of this.#left) {
+      if (this.#taken.arc[node] === ABSENT || this.#walk.isPriced(node)) continue;
+      this.#taken.arc[node] = ABSENT;
+      gone.push({ token: this.#edges.nameOf(node), link: undefined });
     }
+    this.#left.clear();
     return gone;
   }
 
-  #linkOf(id: number): TokenLink {
-    const verdict = this.#walk.verdictOf(id);
-    if (verdict === undefined) return { anchorUsd: this.#walk.usdOf(id) };
-    const { tokens, token, pools } = this.#edges;
-    const { arc } = verdict;
+  #setTaken(node: number, link: TokenLink): void {
+    const taken = this.#taken;
+    taken.reserve(node + 1);
+    this.#left.add(node);
+    if (isAnchor(link)) {
+      taken.arc[node] = ANCHOR;
+      taken.price[node] = link.anchorUsd;
+      return;
+    }
+    const { hops, support, departure, price, side } = link;
+    const edge = this.#edges.knownEdgeId(link.pool);
+    taken.arc[node] = edge === undefined ? UNKNOWN : 2 * edge + 1 - side;
+    taken.price[node] = price;
+    taken.hops[node] = hops;
+    taken.supportEdge[node] = this.#edges.knownEdgeId(support.pool) ?? UNKNOWN;
+    taken.depthUsd[node] = support.depthUsd;
+    taken.restUsd[node] = support.restUsd;
+    taken.departedAt[node] = departure?.since ?? Number.NaN;
+    taken.departedUsd[node] = departure?.usd ?? Number.NaN;
+  }
+
+  #linkOf(node: number): TokenLink {
+    const { links } = this.#walk;
+    const { pools } = this.#edges;
+    const arc = links.arc[node] as number;
+    const price = links.price[node] as number;
+    if (arc === ANCHOR) return { anchorUsd: price };
+    const since = links.departedAt[node] as number;
     return {
-      token: tokens[id] as string,
-      parent: tokens[token[arc] as number] as string,
+      token: this.#edges.nameOf(node),
+      parent: this.#edges.nameOf(this.#edges.nodeOf(arc)),
       pool: pools[arc >> 1] as string,
       side: arc & 1 ? 0 : 1,
-      price: this.#edges.priceOf(arc >> 1),
-      hops: this.#walk.hopsOf(id),
-      support: verdict.support,
-      departure: verdict.departure,
+      price,
+      hops: links.hops[node] as number,
+      support: {
+        pool: pools[links.supportEdge[node] as number] as string,
+        depthUsd: links.depthUsd[node] as number,
+        restUsd: links.restUsd[node] as number,
+      },
+      departure: Number.isNaN(since) ? undefined : { since, usd: links.departedUsd[node] as number },
     };
   }
-
-  /** Whether the link is that of the last walk. */
-  #isLink(link: TokenLink, id: number): boolean {
-    const verdict = this.#walk.verdictOf(id);
-    if (verdict === undefined) return isAnchor(link) && link.anchorUsd === this.#walk.usdOf(id);
-    if (isAnchor(link)) return false;
-    const { arc, support, departure } = verdict;
-    return (
-      link.pool === this.#edges.pools[arc >> 1] &&
-      link.price === this.#edges.priceOf(arc >> 1) &&
-      link.side === (arc & 1 ? 0 : 1) &&
-      link.hops === this.#walk.hopsOf(id) &&
-      isSameSupport(link.support, support) &&
-      link.departure?.since === departure?.since &&
-      link.departure?.usd === departure?.usd
-    );
-  }
-}
-
-function isSameSupport(a: PriceLink["support"], b: PriceLink["support"]): boolean {
-  return a.pool === b.pool && a.depthUsd === b.depthUsd && a.restUsd === b.restUsd;
 }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { balanced, pool, walkAll, walkPrices } from "../test/prices/walk-prices.ts";
 import type { TokenPrice } from "./link.ts";
-import { DEFAULT_RULES } from "./walk.ts";
+import { DEFAULT_RULES } from "./walk-rules.ts";
 
 const USD = "usd";
 const anchors = [USD];

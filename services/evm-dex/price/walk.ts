@@ -1,23 +1,15 @@
-import { LEAST_SHARE } from "../../shared/pricing/vote-share.ts";
 import { anchorPrices } from "./anchor-prices.ts";
-import { Ballot, type UsedPrice, type Verdict } from "./ballot.ts";
-import { Candidates } from "./candidates.ts";
+import type { UsedPrice } from "./ballot.ts";
+import { DEEP_STRIDE, FAR, NEAR, PRICE, SHARE } from "./deep-arcs.ts";
 import type { EdgeBook } from "./edges.ts";
-import { larger } from "./larger-array.ts";
-import { usdOver } from "./link.ts";
-
-export interface WalkRules {
-  readonly minDepthUsd: number;
-  readonly maxHops: number;
-}
-
-export const DEFAULT_RULES: WalkRules = { minDepthUsd: 10_000, maxHops: 4 };
+import { ABSENT, ANCHOR, type LinkColumns } from "./link-columns.ts";
+import { LocalWalk } from "./local-walk.ts";
+import { USD, WEIGHT, WIDTH } from "./votes.ts";
+import type { WalkRules } from "./walk-rules.ts";
+import { MAX_USD, WalkState } from "./walk-state.ts";
+import { WidthQueue } from "./width-queue.ts";
 
 export const NONE = -1;
-const FIRST_CAPACITY = 4_096;
-/** No whole token is worth a trillion dollars; what a pool says beyond that is a mistake or a trick. */
-const MAX_USD = 1e12;
-
 /**
  * USD prices by a best-first walk from the anchors.
  * A pool's width is the USD behind it on its thinner side, at its own price, and never more than the width of the token
@@ -29,185 +21,154 @@ const MAX_USD = 1e12;
 export class Walk {
   readonly #edges: EdgeBook;
   readonly #rules: WalkRules;
-  readonly #candidates: Candidates;
-  /** Tokens priced, anchors first, then by width. */
-  readonly order: number[] = [];
-  /** By token. */
-  #usd = new Float64Array(0);
-  #width = new Float64Array(0);
-  #earned = new Float64Array(0);
-  #hops = new Uint8Array(0);
-  #isPriced = new Uint8Array(0);
-  #firstVote = new Int32Array(0);
-  readonly #verdicts: (Verdict | undefined)[] = [];
-  /** By vote: its arc, its width, and another vote for the same token. */
-  #votes = 0;
-  #voteArc = new Int32Array(FIRST_CAPACITY);
-  #voteWidth = new Float64Array(FIRST_CAPACITY);
-  #nextVote = new Int32Array(FIRST_CAPACITY);
-  readonly #ballot: Ballot;
+  readonly #state: WalkState;
+  readonly #local: LocalWalk;
+  readonly #queue: WidthQueue;
   /** What tokens are known to have been worth before the first walk of this process. */
   readonly #remembered = new Map<number, UsedPrice>();
-  /** USD of the anchors by their feeds, by token. */
+  /** USD of the anchors by their feeds, by node. */
   readonly given: (number | undefined)[] = [];
-  /** Tokens that are not priced by their deepest pool, which has left the others: time alone may change that. */
-  departed = 0;
 
   constructor(edges: EdgeBook, rules: WalkRules) {
     this.#edges = edges;
     this.#rules = rules;
-    this.#candidates = new Candidates(edges.pools);
-    this.#ballot = new Ballot(edges.pools);
+    this.#queue = new WidthQueue(edges.pools);
+    this.#state = new WalkState(edges, rules.maxHops);
+    this.#local = new LocalWalk(this.#state, rules);
   }
 
-  isPriced(token: number): boolean {
-    return this.#isPriced[token] === 1;
+  /** Whether a pool has left a token and is not followed yet: time alone may change that. */
+  get hasDeparted(): boolean {
+    return this.#state.departed.size > 0;
   }
 
-  usdOf(token: number): number {
-    return this.#usd[token] as number;
+  /** Of the tokens with a price, what their links say. */
+  get links(): LinkColumns {
+    return this.#state.links;
   }
 
-  hopsOf(token: number): number {
-    return this.#hops[token] as number;
+  /** Nodes of the tokens priced, anchors first, then by width. */
+  get order(): readonly number[] {
+    return this.#state.priced.order;
   }
 
-  /** Of a priced token; undefined for anchors. */
-  verdictOf(token: number): Verdict | undefined {
-    return this.#verdicts[token];
+  isPriced(node: number): boolean {
+    return node !== NONE && this.#state.priced.has(node);
+  }
+
+  usdOf(node: number): number {
+    return this.#state.priced.usd[node] as number;
+  }
+
+  /** Forgets what tokens were worth: the next walk is as a first one. */
+  forget(): void {
+    for (const node of this.order) this.links.arc[node] = ABSENT;
+    this.given.length = 0;
   }
 
   /** Continues from prices of an earlier process. */
-  remember(token: number, used: UsedPrice): void {
-    this.#remembered.set(token, used);
+  remember(node: number, used: UsedPrice): void {
+    this.#remembered.set(node, used);
   }
 
-  /** @param now Unix seconds of the block */
-  run(now: number): void {
-    const before = this.order.slice();
-    this.#clear();
-    const { anchorCount, token: tokens } = this.#edges;
+  /**
+   * Prices the tokens that these edges, all that have changed, or time may change. Returns the nodes that were decided;
+   * undefined where all must be priced by `run`.
+   * @param now Unix seconds of the block
+   */
+  runLocal(edges: readonly number[], now: number): readonly number[] | undefined {
+    if (this.#remembered.size > 0 || this.#state.votes.isFull) return undefined;
+    this.#state.reserve();
+    return this.#local.run(edges, now) ? this.#local.decided : undefined;
+  }
+
+  /**
+   * Prices all tokens. Returns the nodes that have lost their price.
+   * @param now Unix seconds of the block
+   */
+  run(now: number): number[] {
+    const before = this.#begin();
+    const { anchorCount } = this.#edges;
     const anchorUsd = anchorPrices(this.#edges, this.#rules.minDepthUsd, this.given);
-    for (let token = 0; token < anchorCount; token++) {
-      this.#settle(token, { usd: anchorUsd[token] as number, width: Number.POSITIVE_INFINITY, hops: 0 });
+    for (let node = 0; node < anchorCount; node++) this.#settleAnchor(node, anchorUsd[node] as number);
+    for (let node = 0; node < anchorCount; node++) this.#expand(node);
+    for (let node = this.#queue.take(); node !== NONE; node = this.#queue.take()) {
+      this.#settle(node, now);
+      this.#expand(node);
     }
-    for (let token = 0; token < anchorCount; token++) this.#expand(token);
-    for (let arc = this.#candidates.pop(); arc !== NONE; arc = this.#candidates.pop()) {
-      const token = tokens[arc ^ 1] as number;
-      if (this.isPriced(token)) continue;
-      const verdict = this.#decide(token, {
-        used: this.#verdicts[token] ?? this.#remembered.get(token),
-        now,
-      });
-      if (verdict.departure !== undefined) this.departed += 1;
-      this.#verdicts[token] = verdict;
-      this.#earned[token] = verdict.earnedUsd;
-      this.#settle(token, { usd: verdict.usd, ...this.#reachOf(token) });
-      this.#expand(token);
-    }
-    for (const token of before) if (!this.isPriced(token)) this.#verdicts[token] = undefined;
+    this.#state.votes.setWhole();
+    const left = before.filter((node) => !this.isPriced(node));
+    for (const node of left) this.links.arc[node] = ABSENT;
     this.#remembered.clear();
+    return left;
   }
 
-  #clear(): void {
-    const count = this.#edges.tokens.length;
-    if (count > this.#usd.length) {
-      this.#usd = new Float64Array(2 * count);
-      this.#width = new Float64Array(2 * count);
-      this.#earned = new Float64Array(2 * count).fill(Number.POSITIVE_INFINITY);
-      this.#hops = new Uint8Array(2 * count);
-      this.#isPriced = new Uint8Array(2 * count);
-      this.#firstVote = new Int32Array(2 * count).fill(NONE);
-    }
-    for (const token of this.order) {
-      this.#isPriced[token] = 0;
-      this.#firstVote[token] = NONE;
-    }
-    this.order.length = 0;
-    this.#votes = 0;
-    this.#candidates.clear();
-    this.departed = 0;
+  #begin(): readonly number[] {
+    const { priced, votes, departed } = this.#state;
+    this.#reserve();
+    const before = priced.begin();
+    votes.clear(before);
+    this.#queue.clear();
+    departed.clear();
+    for (const node of before) priced.claim[node] = 0;
+    return before;
   }
 
-  #settle(token: number, { usd, width, hops }: { usd: number; width: number; hops: number }): void {
-    this.order.push(token);
-    this.#isPriced[token] = 1;
-    this.#usd[token] = usd;
-    this.#width[token] = width;
-    this.#hops[token] = hops;
+  #reserve(): void {
+    this.#state.reserve();
+    this.#queue.reserve(this.#edges.nodeCount);
+  }
+
+  #settleAnchor(node: number, usd: number): void {
+    this.#state.priced.usd[node] = usd;
+    this.#state.priced.width[node] = Number.POSITIVE_INFINITY;
+    this.#state.priced.hops[node] = 0;
+    this.#state.priced.settle(node);
+    this.links.arc[node] = ANCHOR;
+    this.links.price[node] = usd;
+  }
+
+  #settle(node: number, now: number): void {
+    const used = this.#remembered.size > 0 ? this.#remembered.get(node) : undefined;
+    this.#state.decide(node, now, used);
+    this.#state.priced.width[node] = this.#queue.widthOf(node);
+    this.#state.priced.settle(node);
   }
 
   /** Adds a vote for every token over one more pool. */
   #expand(from: number): void {
-    if (this.hopsOf(from) >= this.#rules.maxHops) return;
-    const { arcs, to } = this.#edges.deepArcs(from, this.usdOf(from));
-    for (let i = 0; i < arcs.length; i++) {
-      const token = to[i] as number;
-      if (this.isPriced(token)) continue;
-      const arc = arcs[i] as number;
-      const width = this.#widthOver(arc);
-      if (!(width >= this.#rules.minDepthUsd)) continue;
-      const known = this.#firstVote[token] as number;
-      if (known === NONE || width >= (this.#voteWidth[known] as number)) this.#candidates.push(arc, width);
-      this.#addVote(token, { arc, width });
+    const { priced, votes, edges } = this.#state;
+    if ((priced.hops[from] as number) >= this.#rules.maxHops) return;
+    const { minDepthUsd } = this.#rules;
+    const parentUsd = priced.usd[from] as number;
+    const parentWidth = priced.width[from] as number;
+    edges.prepareDeep(from, parentUsd);
+    this.#reserve();
+    const { arc: arcs, to, values } = edges.deep;
+    const start = edges.deep.startOf(from);
+    const end = start + edges.deep.countOf(from);
+    let need = 0;
+    for (let place = start; place < end; place++) {
+      const node = to[place] as number;
+      if (priced.has(node)) continue;
+      const at = DEEP_STRIDE * place;
+      const arc = arcs[place] as number;
+      const price = values[at + PRICE] as number;
+      // As usdOver() has it.
+      const usd = (arc & 1) === 1 ? parentUsd * price : parentUsd / price;
+      if (!(usd > 0 && usd <= MAX_USD)) continue;
+      const near = (values[at + NEAR] as number) * parentUsd;
+      const own = Math.min(near, (values[at + FAR] as number) * usd);
+      if (own > need) need = own;
+      const width = Math.min(own, parentWidth);
+      if (!(width >= minDepthUsd)) continue;
+      const vote = votes.add(node, arc, from);
+      votes.values[vote + USD] = usd;
+      votes.values[vote + WIDTH] = width;
+      votes.values[vote + WEIGHT] = width * (values[at + SHARE] as number);
+      this.#queue.offer(node, width, arc >> 1);
     }
-  }
-
-  #addVote(token: number, { arc, width }: { arc: number; width: number }): void {
-    const vote = this.#votes++;
-    if (vote === this.#voteArc.length) this.#grow();
-    this.#voteArc[vote] = arc;
-    this.#voteWidth[vote] = width;
-    this.#nextVote[vote] = this.#firstVote[token] as number;
-    this.#firstVote[token] = vote;
-  }
-
-  #grow(): void {
-    const capacity = 2 * this.#voteArc.length;
-    this.#voteArc = larger(this.#voteArc, new Int32Array(capacity));
-    this.#voteWidth = larger(this.#voteWidth, new Float64Array(capacity));
-    this.#nextVote = larger(this.#nextVote, new Int32Array(capacity));
-  }
-
-  /** USD behind a pool on its thinner side, walked from a priced token; NaN where its price is absurd. */
-  #widthOver(arc: number): number {
-    const edges = this.#edges;
-    const from = edges.token[arc] as number;
-    const usd = this.#usdOver(arc);
-    if (!(usd > 0 && usd <= MAX_USD)) return Number.NaN;
-    const near = edges.depthOf(arc) * this.usdOf(from);
-    return Math.min(near, edges.depthOf(arc ^ 1) * usd, this.#width[from] as number);
-  }
-
-  #usdOver(arc: number): number {
-    const parentUsd = this.usdOf(this.#edges.token[arc] as number);
-    return usdOver(this.#edges.priceOf(arc >> 1), { side: 1 - (arc & 1), parentUsd });
-  }
-
-  /** Width and hops of a token from its votes. */
-  #reachOf(token: number): { width: number; hops: number } {
-    let width = 0;
-    let hops = this.#rules.maxHops;
-    for (let vote = this.#firstVote[token] as number; vote !== NONE; vote = this.#nextVote[vote] as number) {
-      const from = this.#edges.token[this.#voteArc[vote] as number] as number;
-      width = Math.max(width, this.#voteWidth[vote] as number);
-      hops = Math.min(hops, this.hopsOf(from) + 1);
-    }
-    return { width, hops };
-  }
-
-  #decide(token: number, at: { used: UsedPrice | undefined; now: number }): Verdict {
-    const edges = this.#edges;
-    const ballot = this.#ballot;
-    ballot.clear();
-    for (let vote = this.#firstVote[token] as number; vote !== NONE; vote = this.#nextVote[vote] as number) {
-      const arc = this.#voteArc[vote] as number;
-      const depthUsd = this.#voteWidth[vote] as number;
-      const share = Math.max(edges.heldOf(arc >> 1) * edges.agedOf(arc >> 1), LEAST_SHARE);
-      const parent = edges.token[arc] as number;
-      ballot.add({ arc, parent, usd: this.#usdOver(arc), depthUsd, weight: depthUsd * share });
-    }
-    return ballot.decide({ ...at, earnedUsd: this.#earned });
+    priced.need[from] = need;
   }
 
   /** Whether a changed edge has a vote, or would now have one. If none has, another walk finds the same prices. */
@@ -217,19 +178,14 @@ export class Walk {
   }
 
   #hadVote(edge: number): boolean {
-    for (const side of [0, 1]) {
-      const token = this.#edges.token[2 * edge + side] as number;
-      for (let vote = this.#firstVote[token] ?? NONE; vote !== NONE; vote = this.#nextVote[vote] as number) {
-        if ((this.#voteArc[vote] as number) >> 1 === edge) return true;
-      }
-    }
-    return false;
+    return [2 * edge, 2 * edge + 1].some((arc) => {
+      const node = this.#edges.nodeOf(arc);
+      return node !== NONE && this.#state.votes.has(node, edge);
+    });
   }
 
   #hasVote(arc: number): boolean {
-    const from = this.#edges.token[arc] as number;
-    const to = this.#edges.token[arc ^ 1] as number;
-    if (!this.isPriced(from) || to < this.#edges.anchorCount) return false;
-    return this.hopsOf(from) < this.#rules.maxHops && this.#widthOver(arc) >= this.#rules.minDepthUsd;
+    const edges = this.#edges;
+    return this.isPriced(edges.nodeOf(arc)) && this.#state.widthOver(arc) >= this.#rules.minDepthUsd;
   }
 }

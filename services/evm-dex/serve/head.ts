@@ -1,10 +1,10 @@
-import { requireConsistent } from "../../shared/index/consistent-read.ts";
+import { requireConsistent, snapshotsOf } from "../../shared/index/consistent-read.ts";
 import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import type { CheckpointRow } from "../store/collections.ts";
+import { type CheckpointRow, checkpoints } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 
-/** Attempts to read a whole response between two writes of the ingest. */
+/** Attempts to read a whole response between two writes of the ingest, where the store has no snapshots. */
 const MAX_ATTEMPTS = 4;
 
 /**
@@ -16,24 +16,31 @@ export function readAtHead<T>(
   {
     chainId,
     read,
+    inSnapshot,
     seen,
   }: {
     chainId: number;
-    read: (checkpoint: CheckpointRow) => Promise<T>;
+    /** Reads from `view`: a snapshot, or the store itself. */
+    read: (checkpoint: CheckpointRow, view: Store) => Promise<T>;
+    /** Whether `read` reads from its view alone, so that the ingest cannot outrun it. */
+    inSnapshot?: true;
     /** Called with every checkpoint that was read, and when its reading began (performance.now). */
     seen?: (checkpoint: CheckpointRow, startedMs: number) => void;
   },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
   return requireConsistent({
-    async getCheckpoint() {
+    async getCheckpoint(view) {
+      // A view may be of the block before.
+      if (view !== undefined) return getCheckpoint(view, chainId);
       const startedMs = performance.now();
       const checkpoint = await getCheckpoint(store, chainId);
       if (checkpoint !== undefined) seen?.(checkpoint, startedMs);
       return checkpoint;
     },
     hasData,
-    read,
+    read: (checkpoint, view = store) => read(checkpoint, view),
     isSameState: (before, after) => after?.blockHash === before.blockHash,
     maxAttempts: MAX_ATTEMPTS,
+    ...(inSnapshot && { snapshots: snapshotsOf(store, checkpoints, { chainId }) }),
   });
 }

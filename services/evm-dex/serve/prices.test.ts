@@ -5,7 +5,8 @@ import type { PriceSource } from "../../shared/grpc/types.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
-import { checkpoints, poolEvents } from "../store/collections.ts";
+import { checkpoints, poolEvents, priceLinks } from "../store/collections.ts";
+import { retentions } from "../store/retention.ts";
 import { address, CHAIN_ID, checkpointRow, eventRow, hash, openTestStore } from "../test/kit/rows.ts";
 import { writeLinks } from "../test/prices/write-links.ts";
 import { createPriceSource } from "./prices.ts";
@@ -110,6 +111,20 @@ describe("createPriceSource", () => {
       expect(error.code).to.equal("not_found");
       expect(error.message).to.equal(`Block ${block} of chain 8453 is not indexed: blocks 100 to 200 are.`);
     }
+  });
+
+  it("refuses blocks whose price changes are no longer kept", async () => {
+    await fill();
+    const times = { time: 1_700_000_100, goneTime: 0, goneBlock: 0 };
+    const kept = { chainId: CHAIN_ID, rows: priceLinks.name, blockNumber: 140, fromBlock: 100, ...times };
+    await store.write([put(retentions, [kept])]);
+    const error = await refusal({ chainId: CHAIN_ID, tokens: [WETH], block: 139 });
+    expect(error.code).to.equal("not_found");
+    expect(error.message).to.equal(
+      "Prices of block 139 of chain 8453 are no longer kept: those from block 140 on are.",
+    );
+    const { prices: known } = await prices.getPrices({ chainId: CHAIN_ID, tokens: [WETH], block: 140 });
+    expect(known[0]?.usd).to.equal(3_100);
   });
 
   it("ignores rows beyond the checkpoint, which a write may be about to commit", async () => {

@@ -2,9 +2,10 @@ import { ServiceError } from "../../shared/errors.ts";
 import type { PriceSource, PricesResponse, TokenPrice } from "../../shared/grpc/types.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import type { CheckpointRow } from "../store/collections.ts";
+import { type CheckpointRow, priceLinks } from "../store/collections.ts";
 import { readPrices, type StoredPrice } from "../store/price-links.ts";
 import { lastEventTime } from "../store/queries.ts";
+import { getRetention } from "../store/retention.ts";
 import type { StoreDeps } from "./deps.ts";
 import { readAtHead } from "./head.ts";
 
@@ -17,8 +18,9 @@ export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
       }
       const found = await readAtHead(store, {
         chainId,
-        read: (checkpoint) =>
-          readAnswer(store, { checkpoint, tokens, block: block ?? checkpoint.blockNumber }),
+        inSnapshot: true,
+        read: (checkpoint, view) =>
+          readAnswer(view, { checkpoint, tokens, block: block ?? checkpoint.blockNumber }),
       });
       if (found === undefined) {
         throw new ServiceError("unavailable", `Chain ${chainId} has no indexed block yet.`, {
@@ -41,6 +43,7 @@ async function readAnswer(
       `Block ${block} of chain ${chainId} is not indexed: blocks ${fromBlock} to ${blockNumber} are.`,
     );
   }
+  if (block < blockNumber) await requireKept(store, { chainId, block });
   const [prices, time] = await Promise.all([
     readPrices(store, { chainId, tokens, block }),
     block === blockNumber ? blockTime : timeOf(store, { chainId, block }),
@@ -50,6 +53,19 @@ async function readAnswer(
     blockTime: time ?? fromTime,
     prices: tokens.map((token) => toTokenPrice(token, prices.get(token))),
   };
+}
+
+/** Prices change link by link: of blocks whose links are gone, some are known and some are not, and none is told. */
+async function requireKept(
+  store: Store,
+  { chainId, block }: { chainId: number; block: number },
+): Promise<void> {
+  const kept = await getRetention(store, { chainId, rows: priceLinks.name });
+  if (kept === undefined || block >= kept.blockNumber) return;
+  throw new ServiceError(
+    "not_found",
+    `Prices of block ${block} of chain ${chainId} are no longer kept: those from block ${kept.blockNumber} on are.`,
+  );
 }
 
 function toTokenPrice(token: string, price: StoredPrice | undefined): TokenPrice {

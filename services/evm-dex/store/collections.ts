@@ -3,6 +3,7 @@ import { CHECKPOINT_FIELDS } from "../../shared/index/evm/checkpoint.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 import { poolListColumns } from "../endpoints/pool-list-columns.ts";
+import { retentions } from "./retention.ts";
 import { V2_COLLECTIONS } from "./v2-collections.ts";
 
 /** How far a chain is indexed. Written last in every write, so that all rows up to it exist. */
@@ -162,7 +163,7 @@ export const poolEvents = collection({
   },
   key: ["chainId", "blockNumber", "logIndex"],
   indexes: [{ fields: ["chainId", "poolAddress", "time", "blockNumber", "logIndex"] }],
-  shardKey: ["chainId", "poolAddress"],
+  shardKey: ["chainId", "poolAddress", "time"],
 });
 
 /** A pool's state now, and before its first indexed event. */
@@ -241,7 +242,7 @@ export const feedAnswers = collection({
   },
   key: ["chainId", "token", "blockNumber"],
   indexes: [{ fields: ["chainId", "blockNumber"] }],
-  shardKey: ["chainId", "token"],
+  shardKey: ["chainId", "token", "blockNumber"],
 });
 
 /** The fee in force of pools whose fee changes without an event (ingest/state/fee-book.ts decides when it is read). */
@@ -283,7 +284,7 @@ export const rollups = collection({
   },
   key: ["chainId", "poolAddress", "span", "start"],
   indexes: [],
-  shardKey: ["chainId", "poolAddress"],
+  shardKey: ["chainId", "poolAddress", "span", "start"],
 });
 
 /** When each user last swapped in a pool. */
@@ -292,7 +293,7 @@ export const poolUsers = collection({
   fields: { chainId: "int", poolAddress: "text", user: "text", lastMinute: "int" },
   key: ["chainId", "poolAddress", "user"],
   indexes: [{ fields: ["chainId", "poolAddress", "lastMinute"] }],
-  shardKey: ["chainId", "poolAddress"],
+  shardKey: ["chainId", "poolAddress", "user"],
 });
 
 /**
@@ -327,7 +328,7 @@ export const priceLinks = collection({
   },
   key: ["chainId", "token", "blockNumber"],
   indexes: [{ fields: ["chainId", "blockNumber"] }],
-  shardKey: ["chainId", "token"],
+  shardKey: ["chainId", "token", "blockNumber"],
 });
 
 export const COLLECTIONS = [
@@ -347,6 +348,7 @@ export const COLLECTIONS = [
   rollups,
   poolUsers,
   priceLinks,
+  retentions,
   ...V2_COLLECTIONS,
 ];
 

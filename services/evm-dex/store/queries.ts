@@ -117,56 +117,8 @@ export function getPoolFee(
   return store.get(poolFees, key);
 }
 
-/** Pools with a stored fee, and its block. */
-export function listPoolFees(
-  store: Store,
-  chainId: number,
-): Promise<Pick<PoolFeeRow, "poolAddress" | "block">[]> {
-  return store.find(poolFees, { filter: { chainId }, fields: ["poolAddress", "block"] });
-}
-
-export function listPoolStates(store: Store, chainId: number): Promise<PoolStateRow[]> {
-  return store.find(poolStates, { filter: { chainId } });
-}
-
-/** Inactive pools that are in the price graph from the first block on. */
-export function listPricedInactivePools(store: Store, chainId: number): Promise<InactivePoolRow[]> {
-  return store.find(inactivePools, { filter: { chainId, priced: true } });
-}
-
 export function getPriceStart(store: Store, chainId: number): Promise<PriceStartRow | undefined> {
   return store.get(priceStarts, { chainId });
-}
-
-/** Reading half a million pools at once would take 300 MB that V8 never returns. */
-const KNOWN_POOLS_A_PAGE = 5_000;
-
-/** Addresses of every pool of a chain, with the kind of their protocol, a page at a time. */
-export async function* listKnownPools(
-  store: Store,
-  { chainId, pageSize = KNOWN_POOLS_A_PAGE }: { chainId: number; pageSize?: number },
-): AsyncGenerator<Pick<PoolRow, "poolAddress" | "protocol">[]> {
-  for (let last = ""; ; ) {
-    const page = await store.find(pools, {
-      filter: { chainId, poolAddress: { gt: last } },
-      limit: pageSize,
-      fields: ["poolAddress", "protocol"],
-    });
-    if (page.length > 0) yield page;
-    if (page.length < pageSize) return;
-    last = page.at(-1)?.poolAddress as string;
-  }
-}
-
-/** Pools of some kinds, in no particular order. */
-export async function listPoolsOfKinds(
-  store: Store,
-  { chainId, kinds }: { chainId: number; kinds: readonly string[] },
-): Promise<Pick<PoolRow, "poolAddress" | "protocol" | "createdBlock">[]> {
-  return store.find(pools, {
-    filter: { chainId, protocol: { in: kinds } },
-    fields: ["poolAddress", "protocol", "createdBlock"],
-  });
 }
 
 export function getPoolUsers(
@@ -325,6 +277,46 @@ export async function listFeedAnswers(
     order: [{ field: "blockNumber", direction: "asc" }],
   });
   return [...before.sort((a, b) => a.blockNumber - b.blockNumber), ...after];
+}
+
+/** Rows of a page while a few minutes of events are read. */
+const EVENTS_A_PAGE = 2_000;
+
+/**
+ * States after the events that lie after a second, up to a block, by pool, oldest first. Reads back from the block: there
+ * is no index by time alone.
+ */
+export async function listEventStates(
+  store: Store,
+  { chainId, after, block }: { chainId: number; after: number; block: number },
+): Promise<Map<string, { time: number; state: string }[]>> {
+  const found: { poolAddress: string; time: number; state: string }[] = [];
+  for (let [upTo, skip] = [block, 0]; ; ) {
+    const page = await store.find(poolEvents, {
+      filter: { chainId, blockNumber: { lte: upTo } },
+      order: [
+        { field: "blockNumber", direction: "desc" },
+        { field: "logIndex", direction: "desc" },
+      ],
+      skip,
+      limit: EVENTS_A_PAGE,
+      fields: ["blockNumber", "poolAddress", "time", "state"],
+    });
+    for (const row of page) if (row.time > after) found.push(row);
+    const last = page.at(-1);
+    if (last === undefined || page.length < EVENTS_A_PAGE || last.time <= after) break;
+    const ofLast = page.filter((row) => row.blockNumber === last.blockNumber).length;
+    // A block may be longer than a page.
+    skip = last.blockNumber === upTo ? skip + page.length : ofLast;
+    upTo = last.blockNumber;
+  }
+  const byPool = new Map<string, { time: number; state: string }[]>();
+  for (const { poolAddress, time, state } of found.reverse()) {
+    const list = byPool.get(poolAddress);
+    if (list === undefined) byPool.set(poolAddress, [{ time, state }]);
+    else list.push({ time, state });
+  }
+  return byPool;
 }
 
 /** Events of one pool from a second on, before another where one is given, oldest first. */

@@ -37,7 +37,7 @@ export const v2Rollups = collection({
   },
   key: ["chainId", "poolAddress", "span", "start"],
   indexes: [],
-  shardKey: ["chainId", "poolAddress"],
+  shardKey: ["chainId", "poolAddress", "span", "start"],
 });
 
 /** The ten largest swaps of a v2 pool in one hour, in the order of metrics/large-swaps.ts; hours without swaps have no row. */
@@ -53,7 +53,7 @@ export const v2LargeSwaps = collection({
   },
   key: ["chainId", "poolAddress", "start"],
   indexes: [],
-  shardKey: ["chainId", "poolAddress"],
+  shardKey: ["chainId", "poolAddress", "start"],
 });
 
 /**
@@ -78,7 +78,7 @@ export const lpEvents = collection({
   },
   key: ["chainId", "blockNumber", "logIndex", "wallet"],
   indexes: [{ fields: ["chainId", "wallet", "poolAddress", "time", "blockNumber", "logIndex"] }],
-  shardKey: ["chainId", "wallet"],
+  shardKey: ["chainId", "wallet", "poolAddress", "time"],
 });
 
 /** Every position, emptied ones too, as of its last row in lp_events. */
@@ -103,7 +103,7 @@ export const lpPositions = collection({
   },
   key: ["chainId", "wallet", "poolAddress"],
   indexes: [],
-  shardKey: ["chainId", "wallet"],
+  shardKey: ["chainId", "wallet", "poolAddress"],
 });
 
 /**
@@ -165,7 +165,7 @@ export const lpAnchors = collection({
   fields: { chainId: "int", wallet: "text", poolAddress: "text", balance: "bigint", staked: "bigint" },
   key: ["chainId", "wallet", "poolAddress"],
   indexes: [],
-  shardKey: ["chainId", "wallet"],
+  shardKey: ["chainId", "wallet", "poolAddress"],
 });
 
 export const V2_COLLECTIONS = [

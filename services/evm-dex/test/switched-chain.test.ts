@@ -54,6 +54,7 @@ function run(store: Store, { chain, urls }: { chain: TestChain; urls: readonly s
     startBlock: 0,
     inactivePoolsPerSecond: 0,
     walletsPerHour: 0,
+    keeping: { rawDays: 0, archiveDir: undefined },
     log,
     signal: stop.signal,
     guard: () => [],

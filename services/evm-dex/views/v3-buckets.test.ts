@@ -122,5 +122,32 @@ describeOnEngines(
         ...before.slice(4),
       ]);
     });
+
+    it("begin a year with a whole hour where its minutes are no longer stored", async () => {
+      const YEAR = 365 * DAY;
+      const ages = [YEAR - 1, YEAR - 100, YEAR - 2_000, YEAR - 9_000, 30 * DAY - 1, 9];
+      const poolAddress = await storePool(ages.map((age, i) => swapAt(age, `user ${i}`)));
+      const before = await rangesAt(poolAddress, HEAD);
+      expect(before.map(({ swapCount }) => swapCount)).to.deep.equal([1, 1, 1, 1, 2, 6]);
+      const old = { chainId: CHAIN_ID, poolAddress };
+      await store.write([
+        removeWhere(poolEvents, { ...old, time: { lt: HEAD - 8 * DAY } }),
+        removeWhere(rollups, { ...old, span: 60, start: { lt: HEAD - 40 * DAY } }),
+      ]);
+      const after = await rangesAt(poolAddress, HEAD);
+      expect(after.map(({ swapCount }) => swapCount)).to.deep.equal([1, 1, 1, 1, 1, 4]);
+      expect(after[5]).to.include({ uniqueUserCount: 4, swapVolumeUsd: 400 });
+      // The year lacks the 22 minutes and 18 seconds up to its first whole hour.
+      expect(after[5]?.feeApr).to.equal(((4 / TVL_USD) * YEAR) / (YEAR - 1_338));
+    });
+
+    it("keep an exact year where nothing was removed in its first hour", async () => {
+      const quiet = await storePool([swapAt(365 * DAY - 4_000, "ann"), swapAt(9, "bob")]);
+      await store.write([
+        removeWhere(rollups, { chainId: CHAIN_ID, poolAddress: quiet, span: 60, start: { lt: HEAD - DAY } }),
+      ]);
+      const [, , , , , year] = await rangesAt(quiet, HEAD);
+      expect(year).to.include({ swapCount: 2, feeApr: 2 / TVL_USD });
+    });
   },
 );

@@ -1,10 +1,12 @@
 import type { Store } from "../../shared/storage/port.ts";
-import { MINUTE } from "../metrics/bucket.ts";
+import { HOUR, MINUTE } from "../metrics/bucket.ts";
 import { totalsOfEdge } from "../metrics/edge.ts";
 import {
   type BucketTotals,
   closeRangesAt,
   edgesAt,
+  type FirstHour,
+  firstHoursAt,
   type PoolBuckets,
   sumRangesAt,
 } from "../metrics/pool-windows.ts";
@@ -29,7 +31,7 @@ export async function readBuckets(
   { pool, headTime }: { pool: PoolKey; headTime: number },
 ): Promise<PoolBuckets> {
   const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
-  const [sums, edges, closes] = await Promise.all([
+  const [sums, edges, coarse, closes] = await Promise.all([
     Promise.all(
       sumRangesAt(headTime).map(async (range) => ({
         ...range,
@@ -37,6 +39,7 @@ export async function readBuckets(
       })),
     ),
     readEdges(store, { key, edges: edgesAt(headTime) }),
+    readCoarse(store, { key, hours: firstHoursAt(headTime) }),
     Promise.all(
       closeRangesAt(headTime).map(async (range) => {
         const at = { ...key, ...range };
@@ -45,7 +48,7 @@ export async function readBuckets(
       }),
     ),
   ]);
-  return { sums, edges, closes: new Map(closes) };
+  return { sums, edges, coarse, closes: new Map(closes) };
 }
 
 /** The totals of the edges whose swaps are stored. Single swaps are read only of minutes that have any. */
@@ -76,4 +79,23 @@ async function readEdges(
     if (totals !== undefined) known.set(edge.start, totals);
   }
   return known;
+}
+
+/** Windows whose first hour lacks minutes: its bucket, which is kept for longer, says how many swaps these had. */
+async function readCoarse(
+  store: Store,
+  { key, hours }: { key: PoolKey; hours: readonly FirstHour[] },
+): Promise<Set<number>> {
+  const coarse = new Set<number>();
+  for (const { hour: start, windowStart } of hours) {
+    const [[hour], minutes] = await Promise.all([
+      getRollups(store, {
+        chainId: key.chainId,
+        buckets: [{ poolAddress: key.poolAddress, span: HOUR, start }],
+      }),
+      sumRollups(store, { ...key, span: MINUTE, start, end: start + HOUR }),
+    ]);
+    if (minutes.swapCount !== (hour?.swapCount ?? 0)) coarse.add(windowStart);
+  }
+  return coarse;
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import type { EvmSource } from "../../shared/evm/port.ts";
+import type { EvmSource, LogRange } from "../../shared/evm/port.ts";
 import type { ProgressStep } from "../../shared/ingest-status/progress.ts";
 import { ProgressModel } from "../../shared/ingest-status/progress-model.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
@@ -12,10 +12,17 @@ import { ProtocolRegistry } from "./entities/protocol-registry.ts";
 
 const LAST = 25_000_000;
 
+const asked: number[] = [];
+let blocks = 0;
+
 /** Base without a single log. */
 const silent = {
   chainId: 8453,
-  logs: async () => [],
+  logs: async ({ fromBlock, toBlock }: LogRange) => {
+    asked.push(fromBlock);
+    blocks += toBlock - fromBlock + 1;
+    return [];
+  },
   headers: async (numbers: readonly number[]) =>
     numbers.map(
       (number) => ({ number, hash: "0x1", parentHash: "0x0", timestamp: number, logsBloom: "0x" }) as const,
@@ -24,7 +31,7 @@ const silent = {
 } as unknown as EvmSource;
 
 describe("discoverEntities", () => {
-  it("is one bar over the four scans of Base, each from the birth of its contracts", async () => {
+  it("reads the four scans of Base in one pass, each from the birth of its contracts", async () => {
     const store = await openTestStore();
     const chain = loadDeployments(undefined).find(({ chainId }) => chainId === 8453) as ChainDeployments;
     const protocols = new ProtocolRegistry(chain);
@@ -44,9 +51,12 @@ describe("discoverEntities", () => {
       },
     });
     const scans = await store.find(discoveries, {});
+    const first = Math.min(...protocols.scans().map(({ scan }) => scan.fromBlock));
+    expect(asked[0]).to.equal(first);
+    expect(blocks, "each block once").to.equal(LAST - first + 1);
     expect(scans).to.have.length(4);
     expect(plans).to.have.length(1);
-    expect(model.view(ms)).to.include({ state: "discovering", scans: 4 });
+    expect(model.view(ms)).to.include({ state: "discovering", scans: 1 });
     expect(shares).to.deep.equal([...shares].sort((a, b) => a - b));
     expect(shares.filter((share) => share > 0.99).length, "full once, and not four times").to.be.below(20);
     expect(shares.at(-1)).to.equal(0.999);

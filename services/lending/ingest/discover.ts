@@ -1,9 +1,13 @@
-import { planScan, runScan, type ScanContext } from "../../shared/index/evm/discovery.ts";
-import type { PlannedScan } from "../../shared/ingest-status/progress.ts";
+import type { Hex, RawLog } from "../../shared/evm/port.ts";
+import {
+  type CreationScan,
+  planScans,
+  runScans,
+  type ScanContext,
+} from "../../shared/index/evm/discovery.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { DeployedProtocol } from "../deployments.ts";
-import type { DiscoveryScan } from "../protocols/protocol.ts";
 import { discoveries, type EntityRow } from "../store/collections.ts";
 import type { EntityRegistry } from "./entities/entity-registry.ts";
 import { affectedInProtocol, type ProtocolRegistry } from "./entities/protocol-registry.ts";
@@ -23,67 +27,67 @@ export interface DiscoverOptions extends ScanContext {
   readonly guard: Guard;
 }
 
-/** The scans of discoverEntities and their progress. */
-export function planScans(
+interface ProtocolScan extends CreationScan {
+  readonly deployed: DeployedProtocol;
+}
+
+/** The scans of all protocols, each from where its last run ended. */
+async function listScans(
   store: Store,
   { chainId, protocols, toBlock }: { chainId: number; protocols: ProtocolRegistry; toBlock: number },
-): Promise<PlannedScan[]> {
+): Promise<ProtocolScan[]> {
+  // A request without addresses would match all contracts.
   const scans = protocols.scans().filter(({ scan }) => scan.addresses.length > 0);
   return Promise.all(
-    scans.map(async ({ scan: { name, fromBlock } }) => {
-      const done = await store.get(discoveries, { chainId, name });
-      return planScan({ name, fromBlock }, { scannedTo: done?.blockNumber, toBlock });
+    scans.map(async ({ scan, deployed }) => {
+      const done = await store.get(discoveries, { chainId, name: scan.name });
+      return { ...scan, deployed, scannedTo: done?.blockNumber, toBlock };
     }),
   );
 }
 
-/** Discovers the entities that past logs create, resuming each scan, and stores them without a state. */
+/** Discovers the entities that past logs create, in one pass over the chain, and stores them without a state. */
 export async function discoverEntities(store: Store, options: DiscoverOptions): Promise<void> {
-  const { source, protocols, toBlock, registry, report } = options;
+  const { source, protocols, toBlock, registry, version, report, guard } = options;
   const { chainId } = source;
+  const scans = await listScans(store, { chainId, protocols, toBlock });
   report({
     stage: "plan",
-    scans: await planScans(store, { chainId, protocols, toBlock }),
+    scans: planScans(scans),
     // The scans of a first read continue with the growing chain.
     scansToHead: true,
     entities: registry.size,
   });
-  for (const { scan, deployed } of protocols.scans()) {
-    // A request without addresses would match all contracts.
-    if (scan.addresses.length > 0) await discoverByScan(store, { ...options, scan, deployed });
-  }
-}
-
-async function discoverByScan(
-  store: Store,
-  options: DiscoverOptions & { scan: DiscoveryScan; deployed: DeployedProtocol },
-): Promise<void> {
-  const { source, scan, deployed, registry, version, toBlock, guard } = options;
-  const { chainId } = source;
-  const { name, fromBlock, addresses, topics } = scan;
-  const done = await store.get(discoveries, { chainId, name });
-  const creations = { name, fromBlock, scannedTo: done?.blockNumber, toBlock, filter: { topics, addresses } };
   let discovered: EntityRow[] = [];
+  let progress = new Map<string, number>();
   let writtenMs = performance.now();
-  await runScan(options, creations, async ({ range, logs }) => {
+  await runScans(options, scans, async ({ range, logs, scans: covering, isLast }) => {
     let events = 0;
     for (const log of logs) {
-      for (const { kind, id } of affectedInProtocol(log, deployed, registry)) {
-        if (registry.has(kind, id)) continue;
-        const row = unreadEntityRow({ chainId, kind, id, version, foundBlock: log.blockNumber });
-        registry.put(row);
-        discovered.push(row);
-        events++;
+      for (const { deployed } of covering.filter((scan) => isOfScan(log, scan))) {
+        for (const { kind, id } of affectedInProtocol(log, deployed, registry)) {
+          if (registry.has(kind, id)) continue;
+          const row = unreadEntityRow({ chainId, kind, id, version, foundBlock: log.blockNumber });
+          registry.put(row);
+          discovered.push(row);
+          events++;
+        }
       }
     }
-    if (range.toBlock === toBlock || performance.now() - writtenMs > WRITE_AFTER_MS) {
-      const progress = { chainId, name, blockNumber: range.toBlock };
-      await writeDiscovered(store, { entities: discovered, progress, guard });
+    for (const { name } of covering) progress.set(name, range.toBlock);
+    if (isLast || performance.now() - writtenMs > WRITE_AFTER_MS) {
+      const scanned = [...progress].map(([name, blockNumber]) => ({ chainId, name, blockNumber }));
+      await writeDiscovered(store, { entities: discovered, scanned, guard });
       discovered = [];
+      progress = new Map();
       writtenMs = performance.now();
     }
     return events;
   });
+}
+
+function isOfScan({ address, topics }: RawLog, scan: CreationScan): boolean {
+  return scan.addresses.includes(address) && scan.topics.includes(topics[0] as Hex);
 }
 
 /** The row of an entity before its first reading. */

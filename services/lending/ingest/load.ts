@@ -6,11 +6,13 @@ import { rewindScans } from "../../shared/index/evm/discovery.ts";
 import { indexIdentityOf } from "../../shared/index/evm/fork.ts";
 import { headers, toHeaderRow } from "../../shared/index/evm/headers.ts";
 import type { SyncContext } from "../../shared/index/follow-head.ts";
+import { claimRow } from "../../shared/storage/lease.ts";
 import { put } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { type CheckpointRow, discoveries, type EntityRow } from "../store/collections.ts";
+import { type CheckpointRow, checkpoints, discoveries, type EntityRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { unreadEntityRow } from "./discover.ts";
+import { CallMemory } from "./entities/call-memory.ts";
 import { EntityRegistry } from "./entities/entity-registry.ts";
 import { ProtocolRegistry } from "./entities/protocol-registry.ts";
 import { TokenCache } from "./entities/token-cache.ts";
@@ -40,6 +42,7 @@ export interface LoadedChain {
 export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const { store, source, chain, guard } = deps;
   const { chainId } = source;
+  await claimRow(store, guard, { target: checkpoints, key: { chainId } });
   const stored = await getCheckpoint(store, chainId);
   // Before the first checkpoint, block 0 identifies the chain of the discoveries.
   const first = await store.get(headers, { chainId, number: 0 });
@@ -59,7 +62,9 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   const tokens = await TokenCache.load(store, chainId);
   const multicall = new Multicall({ source, address: chain.multicall3 });
   const finality = await Finality.open(deps, indexIdentityOf(store, { chainId, genesisHash }, findLastState));
-  return { context: { chainId, protocols, registry, tokens, multicall }, genesisHash, checkpoint, finality };
+  const memory = new CallMemory();
+  const context = { chainId, protocols, registry, tokens, multicall, memory };
+  return { context, genesisHash, checkpoint, finality };
 }
 
 /**

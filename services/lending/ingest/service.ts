@@ -1,5 +1,7 @@
 import { evmEndpoints } from "../../shared/evm/endpoints.ts";
-import { createEvmSource } from "../../shared/evm/source/source.ts";
+import { watchHeads } from "../../shared/evm/head-watch/watched-source.ts";
+import { withPortal } from "../../shared/evm/portal/with-portal.ts";
+import { createEvmSource, type SourceLog } from "../../shared/evm/source/source.ts";
 import { INGEST_SETTINGS, type Ingest, openIngest } from "../../shared/ingest/open-ingest.ts";
 import { closeOnAbort } from "../../shared/ingest/run-ingest.ts";
 import type { ProgressLabels } from "../../shared/ingest-status/progress-line.ts";
@@ -11,7 +13,7 @@ import {
   readNamedFile,
 } from "../../shared/settings/env.ts";
 import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
-import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
+import { readPortalUrls, readRpcUrls } from "../../shared/settings/rpc-urls.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
@@ -20,11 +22,12 @@ import { COLLECTIONS } from "../store/collections.ts";
 import { type ChainMetrics, lendingMetrics } from "./metrics.ts";
 import { runChain } from "./run-chain.ts";
 
-const SETTINGS_READ = [...INGEST_SETTINGS, "LENDING_REFRESH_SECONDS"] as const;
+const SETTINGS_READ = [...INGEST_SETTINGS, "LENDING_REFRESH_SECONDS", "HEAD_POLL_MS"] as const;
 
 interface ChainToRun {
   readonly chain: ChainDeployments;
   readonly urls: readonly string[];
+  readonly portalUrl: string | undefined;
 }
 
 /**
@@ -52,11 +55,11 @@ export async function startIngest(
       "the deployments have no lending protocol on the chains with RPC endpoints: nothing to do",
     );
   const metricsOf = lendingMetrics(ingest.metrics);
-  const { LENDING_REFRESH_SECONDS: refreshSeconds } = settings;
+  const { LENDING_REFRESH_SECONDS: refreshSeconds, HEAD_POLL_MS: pollMs } = settings;
   return ingest.run(
     toRun.map((each) => (signal) => {
       const metrics = metricsOf(each.chain.chainId);
-      return indexChain(ingest, each, { refreshSeconds, metrics, signal });
+      return indexChain(ingest, each, { refreshSeconds, pollMs, metrics, signal });
     }),
   );
 }
@@ -65,15 +68,17 @@ function chainsToRun(
   env: Environment,
   protocols: readonly LendingProtocol[],
 ): { toRun: ChainToRun[]; withoutSource: number[] } {
-  const [rpc, chains] = collectConfigErrors(
+  const [rpc, portals, chains] = collectConfigErrors(
     () => readRpcUrls(env),
+    () => readPortalUrls(env),
     () =>
       readNamedFile(env, { setting: "DEPLOYMENTS_FILE", load: (path) => loadDeployments(path, protocols) }),
   );
   if (rpc.size === 0) throw new ConfigError(["EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint."]);
   const toRun = chains.flatMap((chain): ChainToRun[] => {
     const urls = rpc.get(chain.chainId);
-    return urls === undefined || chain.protocols.length === 0 ? [] : [{ chain, urls }];
+    if (urls === undefined || chain.protocols.length === 0) return [];
+    return [{ chain, urls, portalUrl: portals.get(chain.chainId) }];
   });
   const withoutSource = chains.filter(({ chainId }) => !rpc.has(chainId)).map(({ chainId }) => chainId);
   return { toRun, withoutSource };
@@ -82,10 +87,10 @@ function chainsToRun(
 /** Indexes a chain whenever this process holds the chain's lease. */
 async function indexChain(
   ingest: Ingest,
-  { chain, urls }: ChainToRun,
-  options: { refreshSeconds: number; metrics: ChainMetrics; signal: AbortSignal },
+  { chain, urls, portalUrl }: ChainToRun,
+  options: { refreshSeconds: number; pollMs: number; metrics: ChainMetrics; signal: AbortSignal },
 ): Promise<void> {
-  const { refreshSeconds, metrics, signal } = options;
+  const { refreshSeconds, pollMs, metrics, signal } = options;
   const { store } = ingest;
   const { chainId, name } = chain;
   const log = ingest.log.child({ chainId });
@@ -96,14 +101,12 @@ async function indexChain(
     events: "entities",
   };
   const reporter = ingest.createReporter({ chainId, log, urls, labels });
+  const warn: SourceLog = (message, fields) => log.warn(fields, message);
+  const live = createEvmSource({ chainId, urls, log: warn, onEvent: metrics.onEvent });
+  const nodes = watchHeads(live, { pollMs, withSenders: false, log: warn });
   const source = closeOnAbort(
     signal,
-    createEvmSource({
-      chainId,
-      urls,
-      log: (message, fields) => log.warn(fields, message),
-      onEvent: metrics.onEvent,
-    }),
+    portalUrl === undefined ? nodes : withPortal(nodes, { url: portalUrl, log: warn }),
   );
   try {
     await ingest.runAsLeader({ chainId, log, reporter, signal, readHead: source.head }, (lead) =>

@@ -21,6 +21,9 @@ const FOLLOWED_BLOCKS = 2 * KEPT_HEADERS;
 /** Entities per pass that are read only because their states are outdated. */
 const REFRESHED_UNITS = 500;
 
+/** Rounds of such readings in a refresh period. */
+const REFRESH_ROUNDS = 40;
+
 /** Keeps the stored entities equal to those of the chain: discovers, reads, refreshes and rolls them back. */
 export class ChainSync {
   readonly #deps: SyncDeps;
@@ -31,6 +34,8 @@ export class ChainSync {
   #checkpoint: CheckpointRow | undefined;
   /** Whether entities were read at blocks above the checkpoint: they are read again. */
   #isDirty: boolean;
+  /** Unix seconds of the chain: outdated entities are read from then on. */
+  #nextRefresh = 0;
 
   private constructor(deps: SyncDeps, loaded: LoadedChain) {
     this.#deps = deps;
@@ -181,11 +186,21 @@ export class ChainSync {
   #dueAt(head: BlockHeader, replacedAbove: number | undefined): EntityRef[] {
     const { registry } = this.#context;
     const checkpoint = this.#checkpoint;
-    const { refreshSeconds } = this.#deps;
-    const due = registry.due({ now: head.timestamp, refreshSeconds, limit: REFRESHED_UNITS });
+    const due = this.#outdatedAt(head);
     if (replacedAbove === undefined) return due;
     const replaced = [...registry.rows()].filter((row) => isReplaced(row, { replacedAbove, checkpoint }));
     return [...due, ...replaced];
+  }
+
+  /** In rounds some seconds apart, each ahead of its time: most blocks without events then need no reading. */
+  #outdatedAt({ timestamp }: BlockHeader): EntityRef[] {
+    const { refreshSeconds } = this.#deps;
+    const pause = Math.floor(refreshSeconds / REFRESH_ROUNDS);
+    if (timestamp < this.#nextRefresh) return [];
+    const now = timestamp + pause;
+    const due = this.#context.registry.due({ now, refreshSeconds, limit: REFRESHED_UNITS });
+    this.#nextRefresh = due.length < REFRESHED_UNITS ? now : timestamp;
+    return due;
   }
 
   async #pass(plan: PassPlan): Promise<PassReadings> {

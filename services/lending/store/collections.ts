@@ -81,7 +81,7 @@ export const entityHistory = collection({
   contents: "state-text 1",
   key: ["chainId", "kind", "id", "hour"],
   indexes: [{ fields: ["chainId", "block"] }],
-  shardKey: ["chainId"],
+  shardKey: ["chainId", "kind", "id", "hour"],
 });
 
 export const COLLECTIONS = [

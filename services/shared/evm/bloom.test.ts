@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { bloomMatcher, bloomMayContain, computeLogsBloom, findSuspectBlocks } from "./bloom.ts";
+import {
+  bloomMatcher,
+  bloomMayContain,
+  computeLogsBloom,
+  expectedFalseRate,
+  findSuspectBlocks,
+} from "./bloom.ts";
 import type { Hex } from "./port.ts";
 import { ADDRESS, FULL_BLOOM, fakeHeader, fakeLog, NO_BLOOM, TOPIC } from "./testkit/fake-chain.ts";
 
@@ -35,6 +41,34 @@ describe("blooms", () => {
     expect(held).to.be.lessThan(10);
     expect(bloomMayContain(NO_BLOOM, ADDRESS)).to.equal(false);
     expect(bloomMayContain(FULL_BLOOM, ADDRESS)).to.equal(true);
+  });
+
+  it("have the rate of false alarms that is expected of them", () => {
+    expect(expectedFalseRate(NO_BLOOM, { topics: [TOPIC] })).to.equal(0);
+    expect(expectedFalseRate(FULL_BLOOM, { topics: [TOPIC], addresses: [ADDRESS] })).to.equal(1);
+    const half: Hex = `0x${"55".repeat(256)}`;
+    expect(expectedFalseRate(half, { topics: [TOPIC] })).to.equal(1 / 8);
+    expect(expectedFalseRate(half, { topics: [], addresses: [ADDRESS] })).to.equal(1 / 8);
+    // Busy as a block of Base: 1,200 logs. Random filters of three topics and fifteen addresses.
+    const item = (seed: number, bytes: number): Hex =>
+      `0x${(seed * 2_654_435_761).toString(16).padStart(2 * bytes, "0")}`;
+    for (const count of [60, 250, 1_200]) {
+      const logs = Array.from({ length: count }, (_, i) => ({
+        address: item(1 + (i % 90), 20),
+        topics: [item(i + 500, 32)],
+      }));
+      const header = fakeHeader(1, { logsBloom: computeLogsBloom(logs) });
+      let [suspected, expected] = [0, 0];
+      for (let i = 0; i < 400; i++) {
+        const filter = {
+          topics: Array.from({ length: 3 }, (_, n) => item(1e6 + 100 * i + n, 32)),
+          addresses: Array.from({ length: 15 }, (_, n) => item(2e6 + 100 * i + n, 20)),
+        };
+        suspected += findSuspectBlocks([header], [], filter).length / 400;
+        expected = expectedFalseRate(header.logsBloom, filter);
+      }
+      expect(suspected, `${count} logs`).to.be.closeTo(expected, 0.07);
+    }
   });
 
   it("agree with the three bits of the yellow paper", () => {

@@ -28,9 +28,24 @@ export function bloomMatcher(items: readonly Hex[]): (bloom: Hex) => boolean {
  * and above, the bloom cannot rule out that many items.
  */
 export function expectedFalsePositives(bloom: Hex, count: number): number {
+  return count * falseRate(bloom);
+}
+
+/**
+ * Probability that findSuspectBlocks suspects a block with this bloom though it has no log of the filter: one of the
+ * topics and, if the filter names addresses, one of those match by chance, each item with (share of bits set)³.
+ */
+export function expectedFalseRate(bloom: Hex, { topics, addresses }: LogFilter): number {
+  const rate = falseRate(bloom);
+  const anyOf = (items: readonly Hex[]) => 1 - (1 - rate) ** items.length;
+  return (topics.length === 0 ? 1 : anyOf(topics)) * (addresses === undefined ? 1 : anyOf(addresses));
+}
+
+/** Probability that a bloom matches an item that it does not hold: (share of bits set)³. */
+function falseRate(bloom: Hex): number {
   let bits = 0;
   for (let i = 2; i < bloom.length; i++) bits += BITS[digitValue(bloom.charCodeAt(i))] as number;
-  return count * (bits / 2048) ** 3;
+  return (bits / 2048) ** 3;
 }
 
 /** Bits set in a hex digit. */

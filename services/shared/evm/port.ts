@@ -39,9 +39,14 @@ export interface FinalBlock extends StoredBlock {
   readonly genesisHash: string;
 }
 
+/** tx.from by transactionIndex. */
+export interface Senders {
+  readonly [transactionIndex: number]: Hex;
+}
+
 export interface BlockWithSenders extends BlockHeader {
-  /** tx.from by transactionIndex. */
-  readonly senders: readonly Hex[];
+  /** Of every transaction; in a history only of those with logs of its filter. */
+  readonly senders: Senders;
 }
 
 export interface BlockWithLogs extends BlockWithSenders {
@@ -65,6 +70,18 @@ export interface LogRange {
   readonly fromBlock: number;
   /** Inclusive. */
   readonly toBlock: number;
+  /** Of the only block of the range: its logs or none, never those of another block or of a node that is behind. */
+  readonly blockHash?: Hex;
+}
+
+/** Consecutive blocks of a history. */
+export interface HistoryPart {
+  readonly range: LogRange;
+  /**
+   * Every block of the range, ascending; where the filter names contracts only those with logs of it, and the last of
+   * the range.
+   */
+  readonly blocks: readonly BlockWithLogs[];
 }
 
 export interface EthCall {
@@ -151,7 +168,8 @@ export interface EvmSource {
   blocksWithLogs(numbers: readonly number[], filter: LogFilter): Promise<BlockWithLogs[] | undefined>;
   /**
    * All logs of the range in (block, logIndex) order, checked for duplicates and for blocks outside the range. One
-   * request: throws RangeTooLarge where every endpoint refuses the size of the range. Callers halve it.
+   * request: throws RangeTooLarge where every endpoint refuses the size of the range. Callers halve it. By a block's
+   * hash it throws ReorgDetected where no endpoint knows that block.
    */
   logs(range: LogRange, filter: LogFilter): Promise<RawLog[]>;
   /**
@@ -165,6 +183,20 @@ export interface EvmSource {
     headers: readonly BlockHeader[],
     answer: { logs: readonly RawLog[]; filter: LogFilter },
   ): Promise<RawLog[]>;
+  /**
+   * The receipts of a block as the node sends them, all of this very block; undefined where no endpoint has them.
+   * Absent where the source has none at all.
+   */
+  receipts?(block: Pick<BlockHeader, "number" | "hash">): Promise<readonly unknown[] | undefined>;
+  /**
+   * Blocks of a range with senders and the filter's logs as one stream, checked and without a gap from the range's
+   * first block on, far faster than `blocks` and `logs`. It may end before the range does, or bring nothing: the next
+   * blocks are then to be read the other way, and the rest may be asked for again after a while. Errors are those of
+   * `headers`, or the signal's reason. Absent where there is no such source.
+   */
+  history?(range: LogRange, filter: LogFilter, signal: AbortSignal): AsyncIterable<HistoryPart>;
+  /** For callers of `history` who find that it contradicts the chain: it brings nothing for some minutes. */
+  distrustHistory?(reason: string): void;
   /**
    * Return data in the order of the calls; null where the call reverted or no endpoint has the state of that block.
    * For calls that name a block's hash, null always means a revert: throws BlockUnavailable for all of them where the

@@ -1,12 +1,38 @@
 import { ServiceError } from "../errors.ts";
+import type { Collection, RowOf, Store } from "../storage/port.ts";
 
 export interface ConsistentRead<C, T> {
-  readonly getCheckpoint: () => Promise<C | undefined>;
+  /** Each look and each read is of `view`: a snapshot, or else the store itself. */
+  readonly getCheckpoint: (view?: Store) => Promise<C | undefined>;
   readonly hasData: (checkpoint: C | undefined) => checkpoint is C;
-  readonly read: (checkpoint: C) => Promise<T>;
+  readonly read: (checkpoint: C, view?: Store) => Promise<T>;
   /** Whether what was read at `before` is of one state of the index, which has come to `after` meanwhile. */
   readonly isSameState: (before: C, after: C | undefined) => boolean | Promise<boolean>;
   readonly maxAttempts: number;
+  /** Absent where `read` cannot read from a view. */
+  readonly snapshots?: Snapshots;
+}
+
+/** Where snapshots of an index come from. */
+export interface Snapshots {
+  /**
+   * first: before any look. MongoDB writes in steps, and two equal checkpoints cannot rule out that the reads between
+   * them saw a write that has begun. last: after a failed attempt, since a snapshot costs SQLite a connection.
+   */
+  readonly when: "first" | "last";
+  readonly take: <R>(read: (view: Store) => Promise<R>) => Promise<{ readonly value: R } | undefined>;
+}
+
+/** The snapshots of a store by its checkpoint's row. */
+export function snapshotsOf<C extends Collection>(
+  store: Store,
+  target: C,
+  key: Partial<RowOf<C>>,
+): Snapshots {
+  return {
+    when: store.engine === "mongodb" ? "first" : "last",
+    take: (read) => store.snapshot(target, key, read),
+  };
 }
 
 export interface ConsistentValue<C, T> {
@@ -17,25 +43,42 @@ export interface ConsistentValue<C, T> {
 }
 
 /**
- * Reads between two looks at the checkpoint, and again where the ingest has written between them. Undefined where
- * nothing is indexed.
+ * Reads from a snapshot, or where the store has none between two looks at the checkpoint, and again where the ingest has
+ * written between them. Undefined where nothing is indexed.
  */
 export async function readConsistently<C, T>(
   query: ConsistentRead<C, T>,
 ): Promise<ConsistentValue<C, T> | undefined> {
-  const { getCheckpoint, hasData, read, isSameState, maxAttempts } = query;
+  const { getCheckpoint, hasData, read, isSameState, maxAttempts, snapshots } = query;
+  const fromSnapshot = () => snapshots?.take((view) => readView(query, view));
+  if (snapshots?.when === "first") {
+    const found = await fromSnapshot();
+    if (found !== undefined) return found.value;
+  }
   let checkpoint = await getCheckpoint();
   for (let attempt = 1; ; attempt++) {
     if (!hasData(checkpoint)) return undefined;
     const value = await read(checkpoint);
     const after = await getCheckpoint();
     const isConsistent = await isSameState(checkpoint, after);
-    if (isConsistent || attempt >= maxAttempts) return { checkpoint, value, isConsistent };
+    if (isConsistent) return { checkpoint, value, isConsistent };
+    const found = attempt === 1 && snapshots?.when === "last" ? await fromSnapshot() : undefined;
+    if (found !== undefined) return found.value;
+    if (attempt >= maxAttempts) return { checkpoint, value, isConsistent };
     checkpoint = after;
   }
 }
 
-/** As readConsistently. Throws unavailable where the ingest wrote during every attempt. */
+async function readView<C, T>(
+  { getCheckpoint, hasData, read }: ConsistentRead<C, T>,
+  view: Store,
+): Promise<ConsistentValue<C, T> | undefined> {
+  const checkpoint = await getCheckpoint(view);
+  if (!hasData(checkpoint)) return undefined;
+  return { checkpoint, value: await read(checkpoint, view), isConsistent: true };
+}
+
+/** As readConsistently. Throws unavailable where the store has no snapshots and the ingest wrote during every attempt. */
 export async function requireConsistent<C, T>(
   query: ConsistentRead<C, T>,
 ): Promise<{ checkpoint: C; value: T } | undefined> {

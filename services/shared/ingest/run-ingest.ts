@@ -26,6 +26,7 @@ export async function runAsLeader(
       await work({ signal: AbortSignal.any([signal, lease.lost]), guard: () => [lease.guard()] });
     } catch (error) {
       if (!lease.lost.aborted && !signal.aborted) throw error;
+      if (!signal.aborted) log.warn({ err: lease.lost.reason }, "the lease is lost; waiting for it");
     } finally {
       await lease.release();
     }

@@ -1,4 +1,7 @@
-const view = new DataView(new ArrayBuffer(8));
+const float = new Float64Array(1);
+const words = new Uint32Array(float.buffer);
+/** Where the sign, the exponent and the first digits are. */
+const HIGH = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 1 : 0;
 /** Keeps sign, exponent and three binary digits. */
 const MASK = 0xfffe0000;
 
@@ -8,8 +11,8 @@ const MASK = 0xfffe0000;
  */
 export function roundDepth(usd: number): number {
   if (!Number.isFinite(usd) || usd <= 0) return usd;
-  view.setFloat64(0, usd);
-  view.setUint32(0, view.getUint32(0) & MASK);
-  view.setUint32(4, 0);
-  return view.getFloat64(0);
+  float[0] = usd;
+  words[HIGH] = (words[HIGH] as number) & MASK;
+  words[1 - HIGH] = 0;
+  return float[0] as number;
 }

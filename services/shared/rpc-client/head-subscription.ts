@@ -3,8 +3,8 @@ import type { SourceLog } from "./endpoint/endpoint.ts";
 import type { RpcCall } from "./endpoint/transport.ts";
 
 export interface HeadSubscription {
-  /** Resolves on a new head, after the timeout, or when the signal aborts. */
-  wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Resolves on a new head (true), after the timeout, or when the signal aborts. */
+  wait(timeoutMs: number, signal: AbortSignal): Promise<boolean>;
   close(): void;
 }
 
@@ -89,19 +89,25 @@ export function createHeadSubscription(options: HeadSubscriptionOptions): HeadSu
 
   return {
     async wait(timeoutMs, signal) {
-      if (signal.aborted || closed) return;
+      if (signal.aborted || closed) return false;
       connect();
       if (isNotified) {
         isNotified = false;
-        return;
+        return true;
       }
       const resumed = new AbortController();
+      let isHead = false;
       const resume = () => resumed.abort();
-      waiters.add(resume);
+      const wake = () => {
+        isHead = !closed;
+        resume();
+      };
+      waiters.add(wake);
       signal.addEventListener("abort", resume, { once: true });
       await clock.sleep(timeoutMs, resumed.signal);
       signal.removeEventListener("abort", resume);
-      waiters.delete(resume);
+      waiters.delete(wake);
+      return isHead;
     },
     close() {
       closed = true;

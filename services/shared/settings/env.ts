@@ -177,7 +177,9 @@ export function oneOf<const T extends string>(allowed: readonly T[]): Parse<T> {
 /** An absolute URL with one of the schemes, given without colon. */
 export function url(schemes: readonly string[]): Parse<string> {
   return (value) => {
-    const scheme = /^([a-z][a-z0-9+.-]*):\/\/[^/\s]/i.exec(value)?.[1]?.toLowerCase();
+    const scheme = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/\s]|(?<=^file:\/\/)\/[^/\s])/i
+      .exec(value)?.[1]
+      ?.toLowerCase();
     // mongodb:// may list several hosts, which URL refuses: the scheme is checked here, the rest by the driver.
     const parses = scheme?.startsWith("mongodb") === true || URL.canParse(value);
     if (scheme === undefined || !schemes.includes(scheme) || !parses || /\s/.test(value)) {

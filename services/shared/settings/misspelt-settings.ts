@@ -2,7 +2,7 @@ import { ConfigError } from "./env.ts";
 import { type Environment, SETTINGS } from "./settings.ts";
 
 /** Settings of one chain each: any other name with the prefix is an unknown chain. */
-const CHAIN_PREFIXES = ["EVM_RPC_", "START_BLOCK_"] as const;
+const CHAIN_PREFIXES = ["EVM_RPC_", "EVM_PORTAL_", "START_BLOCK_"] as const;
 
 /**
  * Common names: a variable that is only similar may belong to another program (HTTPS_PORT, REDIS_URI). It causes a

@@ -13,6 +13,17 @@ export function readRpcUrls(env: Environment): ReadonlyMap<number, readonly stri
   return new Map(all.flatMap(([chainId, urls]) => (urls === undefined ? [] : [[chainId, urls] as const])));
 }
 
+/** Portals of history by chain id, of the EVM chains that have one. Throws ConfigError. */
+export function readPortalUrls(env: Environment): ReadonlyMap<number, string> {
+  const all = collectConfigErrors(
+    ...EVM_CHAINS.map(({ id }) => () => {
+      const name = `EVM_PORTAL_${id}` as const;
+      return [id, readSettings(env, [name])[name]] as const;
+    }),
+  );
+  return new Map(all.flatMap(([chainId, url]) => (url === undefined ? [] : [[chainId, url] as const])));
+}
+
 /** First blocks to index by chain id, of the EVM chains for which one is set. Throws ConfigError. */
 export function readStartBlocks(env: Environment): ReadonlyMap<number, number> {
   const all = collectConfigErrors(

@@ -105,6 +105,8 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "JSON-RPC endpoints of Ethereum, comma-separated, the preferred one first",
   },
+  EVM_PORTAL_8453: portalUrl("Base", "base-mainnet"),
+  EVM_PORTAL_1: portalUrl("Ethereum", "ethereum-mainnet"),
   SOLANA_RPC: {
     parse: rpcUrls,
     secret: true,
@@ -169,6 +171,26 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning:
       "Days that single transactions of Solana are kept; candles, holders and tokens are kept for ever; 0 = transactions too",
+  },
+  EVM_RAW_DAYS: {
+    parse: integer({ min: 0, max: 3_650 }),
+    default: "8",
+    usedBy: ["ingest"],
+    meaning:
+      "UTC days that single events and price changes of EVM DEXes are kept beside the open one (LP positions at least 31 days); minutes 40 days, hours 400, days for ever; 0 = all for ever, which Base fills 4 GB a day with",
+  },
+  ARCHIVE_DIR: {
+    parse: text(),
+    usedBy: ["ingest"],
+    meaning:
+      "Folder where the ingest of EVM DEXes keeps each final day's events, LP events and prices as Parquet files before they are removed; unset = none",
+  },
+  HEAD_POLL_MS: {
+    parse: integer({ min: 50, max: 600_000 }),
+    default: "250",
+    usedBy: ["ingest"],
+    meaning:
+      "Least milliseconds between two looks at the head of an EVM chain. Regular blocks are looked at when the next one is due, so this sets the pace only where none is; above the block time several blocks are read at once, which costs less: 60,000 on Base reads logs once a minute",
   },
   QUIET_POOLS_PER_SECOND: {
     parse: integer({ min: 0, max: 10_000 }),
@@ -265,6 +287,16 @@ export const SETTINGS = {
   },
   ...TRACING_SETTINGS,
 } as const satisfies Settings;
+
+function portalUrl(chain: string, dataset: string) {
+  return {
+    parse: url(["http", "https", "file"]),
+    // A private portal's URL may hold a key.
+    secret: true,
+    usedBy: ["ingest"],
+    meaning: `SQD Portal to read the history of ${chain} from, as the URL of its dataset (https://portal.sqd.dev/datasets/${dataset}); its operator sees which contracts are indexed; or a folder of recorded blocks (file:///…); unset = history by JSON-RPC`,
+  } as const;
+}
 
 function upstreamUrls(name: ServiceName) {
   return {

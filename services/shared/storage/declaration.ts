@@ -21,7 +21,10 @@ export interface CompiledCollection {
   readonly key: readonly FieldInfo[];
   readonly indexes: readonly DeclaredIndex[];
   readonly shardKey: readonly string[];
-  /** Canonical JSON, equal for equal declarations; stored to detect a change. */
+  /**
+   * Canonical JSON, equal for equal declarations; stored to detect a change. Without the shard key, which says where rows
+   * are, not what they are.
+   */
   readonly fingerprint: string;
 }
 
@@ -77,7 +80,6 @@ export function compileCollection(collection: Collection): CompiledCollection {
     fields: Object.fromEntries(Object.entries(collection.fields).sort(([a], [b]) => (a < b ? -1 : 1))),
     key: collection.key,
     indexes: indexes.map(describeIndex).sort(),
-    shardKey: collection.shardKey,
     contents: collection.contents,
   });
   return { name, fields, byName, key, indexes, shardKey: collection.shardKey, fingerprint };
@@ -119,6 +121,13 @@ function describeIndex({ fields, unique, descending, carries }: DeclaredIndex): 
   return `${unique ? "unique " : ""}${parts.join(",")}${carried}`;
 }
 
+/** Whether a stored fingerprint is that of the declaration. Those of earlier versions name the shard key too. */
+export function isSameDeclaration(stored: string, declared: CompiledCollection): boolean {
+  if (stored === declared.fingerprint) return true;
+  const { shardKey: _, ...rest } = JSON.parse(stored) as Record<string, unknown>;
+  return JSON.stringify(rest) === declared.fingerprint;
+}
+
 /** The error for a collection whose stored declaration differs. */
 export function changedDeclarationError(
   declared: CompiledCollection,
@@ -126,7 +135,7 @@ export function changedDeclarationError(
 ): Error {
   const before = JSON.parse(options.stored) as Record<string, unknown>;
   const now = JSON.parse(declared.fingerprint) as Record<string, unknown>;
-  const changed = ["key", "indexes", "shardKey", "contents"].filter(
+  const changed = ["key", "indexes", "contents"].filter(
     (part) => JSON.stringify(before[part]) !== JSON.stringify(now[part]),
   );
   const [oldFields, newFields] = [before.fields, now.fields] as [

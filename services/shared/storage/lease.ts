@@ -1,5 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { collection, type RowOf, requireRow, type Store, type WriteStep } from "./port.ts";
+import {
+  type Collection,
+  claim,
+  collection,
+  FailoverError,
+  type Fence,
+  put,
+  putFenced,
+  type RowOf,
+  requireRow,
+  type Store,
+  type WriteStep,
+} from "./port.ts";
 
 /** One row for each lease, never deleted, so that its fencing token only grows. */
 export const leases = collection({
@@ -35,13 +47,39 @@ export interface Lease {
   release(): Promise<void>;
   /**
    * A step for Store.write that fails with ConflictError once another holds the lease. On SQLite it fences the whole
-   * write. On MongoDB steps are not one transaction: put it first, and again before the checkpoint.
+   * write. On MongoDB steps are not one transaction: put it first, and write the checkpoint by guardedPut.
+   * Throws, and aborts `lost`, after a failover of the store: the next holder reads everything again.
    */
-  guard(): WriteStep;
+  guard(): GuardStep;
 }
 
-/** Steps that fail a write once another process holds the lease: see Lease.guard. */
-export type Guard = () => readonly WriteStep[];
+/** A "require" step that knows the token that it requires. */
+export type GuardStep = WriteStep & { readonly token: number };
+
+/** Steps that fail a write once another process holds the lease: see Lease.guard. None in tests without a lease. */
+export type Guard = () => readonly (WriteStep | GuardStep)[];
+
+/** The put of a checkpoint: it fails once a later holder of the lease has claimed or written the row. */
+export function guardedPut<C extends Collection>(guard: Guard, target: C, row: RowOf<C>): WriteStep[] {
+  const steps = guard();
+  const fence = fenceOf(steps);
+  return [...steps, fence === undefined ? put(target, [row]) : putFenced(target, row, fence)];
+}
+
+/** The first write of a new holder, before it reads the checkpoint: no earlier holder writes it from here on. */
+export async function claimRow<C extends Collection>(
+  store: Store,
+  guard: Guard,
+  { target, key }: { target: C; key: Partial<RowOf<C>> },
+): Promise<void> {
+  const fence = fenceOf(guard());
+  if (fence !== undefined) await store.write([fence.guard, claim(target, key, fence)]);
+}
+
+function fenceOf(steps: readonly (WriteStep | GuardStep)[]): Fence | undefined {
+  for (const step of steps) if ("token" in step) return { token: step.token, guard: step };
+  return undefined;
+}
 
 type LeaseRow = RowOf<typeof leases>;
 
@@ -106,6 +144,10 @@ class HeldLease implements Lease {
   readonly #now: () => number;
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  /** The server that has the lease's last certain state. */
+  readonly #term: string;
+  /** Whether it may stand in the store under our name, to be released. */
+  #isOurs = true;
   #expiresAtMs: number;
   #renewing: Promise<boolean> | undefined;
 
@@ -117,6 +159,7 @@ class HeldLease implements Lease {
     this.#ttlMs = ttlMs;
     this.#now = now;
     this.#expiresAtMs = row.expiresAtMs;
+    this.#term = store.term;
     this.#timer = setInterval(() => this.#renewInBackground(), Math.max(1, Math.floor(ttlMs / 4)));
     this.#timer.unref();
   }
@@ -160,7 +203,7 @@ class HeldLease implements Lease {
 
   async release(): Promise<void> {
     clearInterval(this.#timer);
-    if (this.#lost.signal.aborted) return;
+    if (!this.#isOurs) return;
     this.#lose(`the lease ${this.#name} was released`);
     await this.#renewing?.catch(() => {});
     await this.#store
@@ -168,8 +211,18 @@ class HeldLease implements Lease {
       .catch(() => {});
   }
 
-  guard(): WriteStep {
-    return requireRow(leases, { name: this.#name }, { token: this.token });
+  guard(): GuardStep {
+    if (this.#store.term !== this.#term) {
+      const cause = new FailoverError();
+      const isOurs = this.#isOurs;
+      this.#lose(`the store of the lease ${this.#name} has failed over`, cause);
+      this.#isOurs = isOurs;
+      throw cause;
+    }
+    return {
+      ...requireRow(leases, { name: this.#name }, { token: this.token }),
+      token: this.token,
+    };
   }
 
   #row(expiresAtMs: number): LeaseRow {
@@ -178,6 +231,7 @@ class HeldLease implements Lease {
 
   #lose(why: string, cause?: unknown): void {
     clearInterval(this.#timer);
+    this.#isOurs = false;
     this.#lost.abort(new Error(`Cannot continue as leader: ${why}`, { cause }));
   }
 }

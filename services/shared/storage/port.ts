@@ -51,7 +51,10 @@ export interface TypedCollection<F extends Fields> {
   /** Primary key: unique, and the order of rows in the store. */
   readonly key: readonly (keyof F & string)[];
   readonly indexes: readonly Index<keyof F & string>[];
-  /** How MongoDB spreads the collection over shards; a prefix of the key or of an index. */
+  /**
+   * How MongoDB spreads the collection over shards; a prefix of the key or of an index. It ends in a field with many
+   * values where one value of the fields before it may have more rows than a shard should hold.
+   */
   readonly shardKey: readonly (keyof F & string)[];
 }
 
@@ -103,11 +106,17 @@ export interface Query<R, K extends keyof R = keyof R> extends Selection<R> {
   readonly fields?: readonly K[];
 }
 
-/** One step of a write. Build with put, remove, removeWhere, requireRow and atOnce. */
+/** One step of a write. Build with put, remove, removeWhere, requireRow, claim and inParallel. */
 export type WriteStep = (
   | {
       readonly kind: "put";
       readonly rows: readonly Record<string, unknown>[];
+      readonly fence?: Fence;
+    }
+  | {
+      readonly kind: "claim";
+      readonly key: Record<string, unknown>;
+      readonly fence: Fence;
     }
   | {
       readonly kind: "remove";
@@ -128,9 +137,34 @@ export type WriteStep = (
   readonly group?: symbol;
 };
 
+/** The right to write a row: see putFenced. */
+export interface Fence {
+  /** Grows with each new holder of the right. */
+  readonly token: number;
+  /** A "require" step that fails once another holds it. */
+  readonly guard: WriteStep;
+}
+
 /** Inserts or replaces whole rows by key; idempotent. */
 export function put<C extends Collection>(target: C, rows: readonly RowOf<C>[]): WriteStep {
   return { kind: "put", collection: target, rows: rows as readonly Record<string, unknown>[] };
+}
+
+/**
+ * Inserts or replaces one row unless a larger token has written or claimed it: then the write fails with a ConflictError.
+ * On MongoDB the token stands in the filter of the write itself, so no pause between a check and the write matters. On
+ * SQLite the guard is checked in the transaction of the write, which is the same.
+ */
+export function putFenced<C extends Collection>(target: C, row: RowOf<C>, fence: Fence): WriteStep {
+  return { kind: "put", collection: target, rows: [row as Record<string, unknown>], fence };
+}
+
+/**
+ * Shuts out smaller tokens from a row before it is read: from here on it changes by the holder of this token only. A
+ * row that does not exist is not claimed.
+ */
+export function claim<C extends Collection>(target: C, key: Partial<RowOf<C>>, fence: Fence): WriteStep {
+  return { kind: "claim", collection: target, key: key as Record<string, unknown>, fence };
 }
 
 /** Deletes rows by key; missing keys are no error. */
@@ -192,6 +226,14 @@ export class ConflictError extends Error {
   }
 }
 
+/** Another server of a cluster has taken over: what was written and read before may not be there. */
+export class FailoverError extends Error {
+  override readonly name = "FailoverError";
+  constructor() {
+    super("Cannot go on writing: another server of the database has taken over; read the checkpoint again");
+  }
+}
+
 /** How the engine runs a query: by an index, by reading every row, or unknown. */
 export type QueryPlan = "index" | "scan" | "unknown";
 
@@ -203,6 +245,7 @@ export interface Store {
    * Applies the steps in order. SQLite: all or nothing. MongoDB: each step (or group: inParallel) is complete before the
    * next begins, so callers order them to be replayable (rows, then what derives from rows, then the checkpoint).
    * A put without rows and a remove without keys are skipped, whatever their collection.
+   * @throws FailoverError (MongoDB) for steps with a guard, where another server took over during the write.
    */
   write(steps: readonly WriteStep[]): Promise<void>;
   get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined>;
@@ -242,6 +285,23 @@ export interface Store {
     row: RowOf<C>,
     expected: Filter<RowOf<C>> | null,
   ): Promise<boolean>;
+  /**
+   * Which server takes the writes, as a text that changes with every failover; always the same on SQLite. One who
+   * knows what is stored from memory reads it again when this has changed.
+   */
+  readonly term: string;
+
+  /**
+   * Runs reads on a view in which nothing changes, and which is of one state: no write that ends in a fenced put of the
+   * row with this key is half done in it. The view ends with `read`; it takes no writes. Undefined where the store has
+   * no such view (see docs/mongodb.md), a database in memory among them.
+   */
+  snapshot<C extends Collection, T>(
+    target: C,
+    key: Partial<RowOf<C>>,
+    read: (view: Store) => Promise<T>,
+  ): Promise<{ readonly value: T } | undefined>;
+
   /** For tests and tuning. */
   plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan>;
   close(): Promise<void>;

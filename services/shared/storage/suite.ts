@@ -1,5 +1,6 @@
 import { describeLong } from "../testkit/describe.ts";
 import { describeDeclarations } from "./suite/declarations.ts";
+import { describeFences } from "./suite/fences.ts";
 import type { SuiteOptions } from "./suite/fixture.ts";
 import { describePlans } from "./suite/plans.ts";
 import { describeQueries } from "./suite/queries.ts";
@@ -17,6 +18,7 @@ export function describeStore(name: string, options: SuiteOptions): void {
     describeSums(options);
     describeWrites(options);
     describeRaces(options);
+    describeFences(options);
     describePlans(options);
   });
 }

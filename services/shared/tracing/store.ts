@@ -9,7 +9,11 @@ const READS = ["get", "getMany", "getLast", "find", "count", "sum"] as const;
 /** A store whose reads for a traced request have spans; the same store while tracing is off. */
 export function traceStore(store: Store, tracing: Tracing | undefined): Store {
   if (tracing === undefined) return store;
-  const traced = Object.fromEntries(READS.map((name) => [name, traceRead(store, name, tracing)]));
+  const traced = {
+    ...Object.fromEntries(READS.map((name) => [name, traceRead(store, name, tracing)])),
+    snapshot: (...[target, key, read]: Parameters<Store["snapshot"]>) =>
+      store.snapshot(target, key, (view) => read(traceStore(view, tracing))),
+  };
   return new Proxy(store, {
     get(target, name) {
       const own = (traced as Record<PropertyKey, unknown>)[name] ?? Reflect.get(target, name);

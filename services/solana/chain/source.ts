@@ -113,7 +113,9 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
       );
       return largest;
     },
-    waitForHead: (timeoutMs, signal) => rpc.headSubscription.wait(timeoutMs, signal),
+    async waitForHead(timeoutMs, signal) {
+      await rpc.headSubscription.wait(timeoutMs, signal);
+    },
     async close() {
       rpc.close();
     },

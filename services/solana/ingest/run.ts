@@ -1,9 +1,11 @@
 import { type IndexAttempt, indexUntilAborted } from "../../shared/ingest/index-until-aborted.ts";
 import type { IngestReporter } from "../../shared/ingest/reporter.ts";
 import type { Log } from "../../shared/logging/log.ts";
-import type { Guard } from "../../shared/storage/lease.ts";
+import { claimRow, type Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { SolanaSource } from "../chain/port.ts";
+import { checkpoints } from "../store/collections.ts";
+import { CHAIN_ID } from "../store/queries.ts";
 import type { BlockReader } from "./read/decoded-block.ts";
 import { Retention } from "./retention.ts";
 import { SegmentBuilder } from "./segments/segment-builder.ts";
@@ -43,7 +45,8 @@ async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAtte
   const { store, source, reader, startSlot, guard, onHead } = options;
   await anchorSource(store, source);
   await stalls.waitUntil(() => requireAgreement(source));
-  const checkpoint = await openCheckpoint(store, { source, reader, startSlot });
+  await claimRow(store, guard, { target: checkpoints, key: { chainId: CHAIN_ID } });
+  const checkpoint = await openCheckpoint(store, { source, reader, startSlot, guard });
   report({ stage: "plan", scans: [], backfill: { from: checkpoint.fromSlot, at: checkpoint.slot } });
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);

@@ -1,3 +1,4 @@
+import { type Guard, guardedPut } from "../../shared/storage/lease.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { SlotHead, SolanaSource } from "../chain/port.ts";
 import { type CheckpointRow, checkpoints, finalBlocks } from "../store/collections.ts";
@@ -21,6 +22,8 @@ interface CheckpointOptions {
   readonly reader: BlockReader;
   /** First slot to index; undefined = the first one of the last hour. */
   readonly startSlot: number | undefined;
+  /** None in tests. */
+  readonly guard?: Guard;
 }
 
 /** Anchors the source to the stored index, or on a first run to the cluster of the endpoint that responds first. */
@@ -76,7 +79,7 @@ export async function openCheckpoint(store: Store, options: CheckpointOptions): 
   const { slot, blockhash } = first;
   await store.write([
     put(finalBlocks, [{ chainId: CHAIN_ID, slot, blockhash, genesisHash }]),
-    put(checkpoints, [checkpoint]),
+    ...guardedPut(options.guard ?? (() => []), checkpoints, checkpoint),
   ]);
   return checkpoint;
 }

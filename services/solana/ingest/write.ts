@@ -1,3 +1,4 @@
+import { type Guard, guardedPut } from "../../shared/storage/lease.ts";
 import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type BlockRow,
@@ -26,9 +27,6 @@ import { writeChanges } from "./state/document-cache.ts";
 
 /** Blocks kept behind the checkpoint at least, for readers that use one of them. */
 const KEPT_SLOTS = 512;
-
-/** Steps that fail a write once another process holds the lease. */
-export type Guard = () => readonly WriteStep[];
 
 /**
  * Stores a batch: first its undo journal, then its rows and documents, the checkpoint last. The next write removes
@@ -69,8 +67,7 @@ export async function writeBatch(
     ...writeChanges(tokenFragments, documents.tokenFragments ?? []),
     put(blockTimes, listBlockTimes(write.blocks, previous)),
     put(blocks, write.blocks),
-    ...guard(),
-    put(checkpoints, [checkpoint]),
+    ...guardedPut(guard, checkpoints, checkpoint),
     // After the checkpoint: it never names a slot that is not indexed. Before the journal's removal: that covers final slots only.
     put(finalBlocks, [final]),
     // Forks are found among blocks that are not final, however long finality takes.
@@ -117,8 +114,7 @@ export async function rollBack(
       : { ...checkpoint, slot: last.slot, blockhash: last.blockhash, time: last.time };
   // The checkpoint goes back first: readers must never use a slot whose rows are being removed.
   await store.write([
-    ...guard(),
-    put(checkpoints, [before]),
+    ...guardedPut(guard, checkpoints, before),
     ...steps,
     removeWhere(blocks, { slot: { gt: before.slot } }),
     removeWhere(blockTimes, { time: last === undefined ? { gte: 0 } : { gt: before.time } }),

@@ -37,7 +37,7 @@ export async function answerAtHead(
   options: {
     endpoint: Pick<Endpoint, "path">;
     dataKind: DataKind;
-    read: (checkpoint: CheckpointRow) => Promise<readonly (readonly Cell[])[]>;
+    read: (checkpoint: CheckpointRow, view: Store) => Promise<readonly (readonly Cell[])[]>;
   },
 ): Promise<TableResult> {
   const found = await readAtHead(store, options);

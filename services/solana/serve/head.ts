@@ -1,16 +1,17 @@
-import { requireConsistent } from "../../shared/index/consistent-read.ts";
+import { requireConsistent, snapshotsOf } from "../../shared/index/consistent-read.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import type { CheckpointRow } from "../store/collections.ts";
-import { getBlock, getCheckpoint } from "../store/queries.ts";
+import { type CheckpointRow, checkpoints } from "../store/collections.ts";
+import { CHAIN_ID, getBlock, getCheckpoint } from "../store/queries.ts";
 
-/** Attempts to read all of a response as of one checkpoint. */
+/** Attempts to read all of a response as of one checkpoint, where the store has no snapshots. */
 const MAX_ATTEMPTS = 4;
 
 /**
  * What a response is made of. Rows of slots up to the checkpoint stay as they are while the ingest goes on, and only a
  * fork removes them: afterwards the checkpoint's block is compared, and whether retention dropped rows. Documents
- * (candles, holders, prices, tokens) change with every write: the checkpoint must be the same before and after. On
- * MongoDB, which has no transaction, documents may be one write ahead of it for the milliseconds of that write.
+ * (candles, holders, prices, tokens) change with every write: they are read from a snapshot, or the checkpoint must be
+ * the same before and after. On a MongoDB without snapshots (a single server) documents may be one write ahead of it for
+ * the milliseconds of that write.
  */
 export type DataKind = "rows" | "documents";
 
@@ -25,17 +26,25 @@ export function hasData(checkpoint: CheckpointRow | undefined): checkpoint is Ch
  */
 export function readAtHead<T>(
   store: Store,
-  { dataKind, read }: { dataKind: DataKind; read: (checkpoint: CheckpointRow) => Promise<T> },
+  {
+    dataKind,
+    read,
+  }: {
+    dataKind: DataKind;
+    /** Reads from `view`: a snapshot, or the store itself. */
+    read: (checkpoint: CheckpointRow, view: Store) => Promise<T>;
+  },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
   return requireConsistent({
-    getCheckpoint: () => getCheckpoint(store),
+    getCheckpoint: (view = store) => getCheckpoint(view),
     hasData,
-    read,
+    read: (checkpoint, view = store) => read(checkpoint, view),
     async isSameState(before, after) {
       if (after !== undefined && isSameHead(after, before)) return true;
       return dataKind === "rows" && (await areRowsUnchanged(store, { checkpoint: before, after }));
     },
     maxAttempts: MAX_ATTEMPTS,
+    snapshots: snapshotsOf(store, checkpoints, { chainId: CHAIN_ID }),
   });
 }
 

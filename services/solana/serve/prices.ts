@@ -14,8 +14,8 @@ export function createPriceSource(store: Store): PriceSource {
         throw new ServiceError("not_found", `Chain ${chainId} is not indexed here: chain 0, Solana, is.`);
       const found = await readAtHead(store, {
         dataKind: "documents",
-        read: async ({ time }) => {
-          const book = await loadPrices(store, tokens);
+        read: async ({ time }, view) => {
+          const book = await loadPrices(view, tokens);
           return tokens.map((mint) => toTokenPrice(book, { mint, time }));
         },
       });

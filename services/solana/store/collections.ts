@@ -214,7 +214,7 @@ export const segments = collection({
   },
   key: ["list", "number"],
   indexes: [],
-  shardKey: ["list"],
+  shardKey: ["list", "number"],
 });
 
 /** What is known of a token's USD price (price/price-book.ts): its pools, and the one that has the price. */
@@ -321,7 +321,7 @@ export const tokenFragments = collection({
   fields: { fragment: "text", symbol: "text", mint: "text" },
   key: ["fragment", "symbol", "mint"],
   indexes: [],
-  shardKey: ["fragment"],
+  shardKey: ["fragment", "symbol", "mint"],
 });
 
 export const COLLECTIONS = [

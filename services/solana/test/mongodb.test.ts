@@ -6,6 +6,7 @@ import type { Endpoint } from "../../shared/contract/endpoint.ts";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
 import { openMongoStore } from "../../shared/storage/mongodb/store.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { viewOnly } from "../../shared/storage/testkit/view-only.ts";
 import { describeWithProcesses } from "../../shared/testkit/describe.ts";
 import {
   ohlcvToken,
@@ -19,6 +20,7 @@ import {
 import { INTERVALS } from "../endpoints/candle-params.ts";
 import { createHandlers } from "../handlers.ts";
 import { createDeps } from "../serve/deps.ts";
+import { segments } from "../store/collections.ts";
 import { type Query, queryEndpoint } from "./ask.ts";
 import { fillStore } from "./fill.ts";
 import { FIRST_TIME, MEME, MINTS, POOLS, RARE } from "./random-chain.ts";
@@ -66,6 +68,28 @@ const QUESTIONS: readonly [Endpoint, Query[]][] = [
 function range(interval: (typeof INTERVALS)[number]) {
   return interval === "1m" ? { after_time: FIRST_TIME - 7_200, before_time: FIRST_TIME + 7_200 } : WITHIN;
 }
+
+/** Segments are of final slots, and the service keeps them in memory. */
+describeWithProcesses("solana's answers from snapshots", () => {
+  const handlers: HandlerTable[] = [];
+  let store: Store;
+  before(async () => {
+    store = await openTestStore();
+    await fillStore(store, SAMPLE);
+    for (const each of [store, viewOnly(store, [segments])]) handlers.push(createHandlers(createDeps(each)));
+  });
+  after(() => store.close());
+
+  for (const [endpoint, queries] of QUESTIONS) {
+    it(`${endpoint.path}: reads nothing past its snapshot`, async () => {
+      for (const query of queries) {
+        const [plain, fromView] = [handlers[0] as HandlerTable, handlers[1] as HandlerTable];
+        const found = await queryEndpoint(fromView, { endpoint, query });
+        expect(found).to.deep.equal(await queryEndpoint(plain, { endpoint, query }));
+      }
+    });
+  }
+});
 
 const url = process.env.MONGODB_URL;
 

@@ -1,12 +1,20 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { encodeAbiParameters, stringToHex, toFunctionSelector } from "viem";
-import { type EthCall, type Hex, UpstreamError } from "../../../shared/evm/port.ts";
+import { MULTICALL3 } from "../../../shared/evm/multicall/multicall.ts";
+import {
+  BlockUnavailable,
+  type EthCall,
+  type EvmSource,
+  type Hex,
+  UpstreamError,
+} from "../../../shared/evm/port.ts";
+import { createFakeClock } from "../../../shared/rpc-client/testkit/fake-network.ts";
 import { put } from "../../../shared/storage/port.ts";
 import { tokens } from "../../store/collections.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
-import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
-import { TokenReader } from "./token-reader.ts";
+import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
+import { createHeadTokens, TokenReader } from "./token-reader.ts";
 
 const SYMBOL = toFunctionSelector("symbol()");
 const DECIMALS = toFunctionSelector("decimals()");
@@ -124,5 +132,72 @@ describe("TokenReader", () => {
     }
     expect(await readOne({ symbol: text("BIG"), decimals: word(255n) })).to.include({ decimals: 255 });
     expect(await readOne({ symbol: text("NIL"), decimals: word(0n) })).to.include({ decimals: 0 });
+  });
+});
+
+describe("createHeadTokens", () => {
+  const head = (number: number) => ({
+    ...{ number, hash: hash(number), parentHash: hash(number - 1), timestamp: 1, logsBloom: "0x" as const },
+  });
+  /** A node whose head moves with every look, and which has the state of its heads as `answer` says. */
+  const nodeOf = (answer: (call: EthCall) => Hex | null) => {
+    let number = 100;
+    const source: EvmSource = {
+      ...createFakeSource({ call: answer }),
+      head: async () => head(number++),
+      headers: async (numbers) => numbers.map(head),
+    };
+    return { source, heads: () => number - 100 };
+  };
+  const IDENTITY = address(4);
+  const tokens3 = [1, 2, 3].map(address);
+  /** Without Multicall3: each call by itself. */
+  const single = ({ to, data }: EthCall): Hex | null => {
+    if (to === MULTICALL3) return "0x";
+    if (to === IDENTITY) return data;
+    return data === SYMBOL ? text(`T${Number(to)}`) : word(6n);
+  };
+
+  it("reads all tokens at one head, by its hash, and the next ones at the next", async () => {
+    const blocks = new Set<string>();
+    const { source, heads } = nodeOf((call) => {
+      blocks.add(`${call.block} ${call.blockHash}`);
+      return single(call);
+    });
+    const read = createHeadTokens(source);
+    const rows = await read(source, tokens3, AT);
+    expect(rows.map(({ symbol, decimals }) => `${symbol} ${decimals}`)).to.deep.equal([
+      "T1 6",
+      "T2 6",
+      "T3 6",
+    ]);
+    expect([...blocks]).to.deep.equal([`100 ${hash(100)}`]);
+    await read(source, tokens3, AT);
+    expect(heads()).to.equal(2);
+    expect(await read(source, [], AT)).to.deep.equal([]);
+    expect(heads()).to.equal(2);
+  });
+
+  it("does not take a head without state for tokens without symbols: it reads at a later one, or fails", async () => {
+    const goneUntil = (block: number) => (call: EthCall) => {
+      if (call.block < block) throw new BlockUnavailable(`no state of block ${call.block}`);
+      return single(call);
+    };
+    const read = ({ source }: ReturnType<typeof nodeOf>) => {
+      const clock = createFakeClock();
+      return clock.run(createHeadTokens(source, clock)(source, tokens3, AT));
+    };
+    const [row] = await read(nodeOf(goneUntil(102)));
+    expect(row).to.include({ symbol: "T1", decimals: 6 });
+    const never = nodeOf(goneUntil(Number.POSITIVE_INFINITY));
+    const error = await read(never).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(BlockUnavailable);
+    expect(never.heads()).to.equal(3);
+  });
+
+  it("refuses a node that has no code where a pool is", async () => {
+    const { source } = nodeOf((call) => (call.to === POOL ? "0x" : single(call)));
+    const error = await createHeadTokens(source)(source, tokens3, AT).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(UpstreamError);
   });
 });

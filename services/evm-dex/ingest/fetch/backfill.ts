@@ -1,3 +1,4 @@
+import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import { scanLogs } from "../../../shared/evm/logs/scan.ts";
 import type { EvmSource } from "../../../shared/evm/port.ts";
 import type { BlockBatch } from "./block-batch.ts";
@@ -33,6 +34,11 @@ const DENSE_SHARE = 0.5;
 /** Blocks scanned after whole blocks were unavailable, before the next attempt at them. */
 const DENSE_PAUSE_BLOCKS = 5_000;
 
+/** Blocks of one history: pools that become watched meanwhile are read apart until it ends. */
+const HISTORY_BLOCKS = 50_000;
+/** A history that ended early is asked for again after so long. */
+const HISTORY_PAUSE_MS = 60_000;
+
 interface BackfillRange {
   readonly source: EvmSource;
   readonly fetcher: Fetcher;
@@ -43,11 +49,51 @@ interface BackfillRange {
 }
 
 /**
- * Reads a long range of blocks as batches in order. Sparse parts are scanned: logs by range, then only the blocks
+ * Reads a long range of blocks as batches in order: from the source's history as far as it goes, else by requests, and
+ * from the history again after a while.
+ */
+export async function* readBackfill(options: BackfillRange): AsyncGenerator<BlockBatch> {
+  const { source, to, signal } = options;
+  let next = options.from;
+  while (next <= to && !signal.aborted) {
+    for await (const batch of readHistory({ ...options, from: next })) {
+      next = batch.last.number + 1;
+      yield batch;
+    }
+    if (next > to || signal.aborted) return;
+    const startedMs = performance.now();
+    for await (const batch of readByRequests({ ...options, from: next })) {
+      next = batch.last.number + 1;
+      yield batch;
+      if (source.history !== undefined && performance.now() - startedMs > HISTORY_PAUSE_MS) break;
+    }
+  }
+}
+
+/**
+ * The history of some blocks; its filter names the pools that are watched by then. Ends where the history does, or where
+ * its blocks do not fit together: then they are read by requests.
+ */
+async function* readHistory(options: BackfillRange): AsyncGenerator<BlockBatch> {
+  const { source, fetcher, from, signal } = options;
+  const to = Math.min(options.to, from + HISTORY_BLOCKS - 1);
+  const run = fetcher.openHistory({ from, to, signal });
+  const parts = source.history?.({ fromBlock: from, toBlock: to }, run.filter, signal);
+  if (parts === undefined) return;
+  try {
+    yield* prefetchMap(parts, run.read, AHEAD);
+  } catch (error) {
+    if (!(error instanceof ReorgDetected)) throw error;
+    source.distrustHistory?.(error.message);
+  }
+}
+
+/**
+ * Sparse parts are scanned: logs by range, then only the blocks
  * that have some. Where nearly every block has events and the source is quick with receipts, it reads whole blocks
  * instead: logs and senders in one response, and nothing twice.
  */
-export async function* readBackfill(options: BackfillRange): AsyncGenerator<BlockBatch> {
+async function* readByRequests(options: BackfillRange): AsyncGenerator<BlockBatch> {
   const { from, to, signal } = options;
   let next = from;
   let denseFrom = 0;

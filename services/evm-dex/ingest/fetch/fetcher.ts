@@ -5,6 +5,7 @@ import type {
   BlockWithSenders,
   EvmSource,
   Hex,
+  HistoryPart,
   LogFilter,
   LogRange,
   RawLog,
@@ -16,12 +17,21 @@ import { protocolOf } from "../../protocols/index.ts";
 import { ANSWER_UPDATED, type FeedContracts } from "../feeds/feed-contracts.ts";
 import { type AsideLogs, assembleBatch, type BlockBatch, type PoolLog } from "./block-batch.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
-import { findMissingTransfers, type MissingTransfers } from "./missing-transfers.ts";
+import { type HeadLogs, readHeadLogs } from "./head-logs.ts";
+import { findMissingTransfers, refetchTransfers } from "./missing-transfers.ts";
 import { readTransfers, TransferScan, type TransferSource } from "./transfers.ts";
 import { WatchedPools } from "./watched-pools.ts";
 
 /** Default number of contracts in one eth_getLogs: geth's limit. */
 const MAX_ADDRESSES = 1_000;
+/** Pools whose Transfers come with a history: with more, each of its ranges would need a request more. */
+const MAX_HISTORY_POOLS = 5_000;
+
+/** Reads the parts of one history. */
+interface HistoryRun {
+  readonly filter: LogFilter;
+  readonly read: (part: HistoryPart) => Promise<BlockBatch>;
+}
 
 interface FetcherOptions {
   readonly factories: readonly Factory[];
@@ -109,6 +119,54 @@ export class Fetcher {
     return parentHash;
   }
 
+  /**
+   * For a history of these blocks: its filter, with the Transfers of the pools that are watched now. Those of other
+   * pools are scanned in larger windows than a part.
+   */
+  openHistory(run: { from: number; to: number; signal: AbortSignal }): HistoryRun {
+    const watched = this.#watchedPools.list();
+    const watchedPools = new WatchedPools(watched.slice(MAX_HISTORY_POOLS));
+    const transfers = new TransferScan({ ...this.#transfers, watchedPools }, run);
+    return {
+      filter: this.#wholeFilter(watched.slice(0, MAX_HISTORY_POOLS)),
+      read: (part) => this.#readHistory(part, { transfers, watchedPools }),
+    };
+  }
+
+  /** Throws ReorgDetected where the blocks of a history do not fit what is read apart. */
+  async #readHistory(
+    { range, blocks: list }: HistoryPart,
+    { transfers, watchedPools }: { transfers: TransferScan; watchedPools: WatchedPools },
+  ): Promise<BlockBatch> {
+    const aside = noAside();
+    const known = this.#decodeByTopic(
+      list.flatMap((block) => block.logs),
+      aside,
+    );
+    const fresh = this.#watchNewPools(known);
+    for (const pool of fresh) watchedPools.add(pool);
+    // No await before this, so that parts take their turns in order.
+    const found = this.#decode(await transfers.take(range, fresh));
+    const poolLogs = sortByPosition([...known, ...found]);
+    const blocks = await this.#addSenders(byNumber(list), found);
+    await this.#checkTransfers(poolLogs, blocks);
+    const { parentHash } = list[0] as BlockWithSenders;
+    return assembleBatch({ range, poolLogs, aside, blocks, headers: [], parentHash });
+  }
+
+  /** A history has the senders of its own logs; blocks with other ones are read whole. */
+  async #addSenders(
+    blocks: Map<number, BlockWithSenders>,
+    found: readonly PoolLog[],
+  ): Promise<Map<number, BlockWithSenders>> {
+    const lacking = found
+      .filter(({ log }) => blocks.get(log.blockNumber)?.senders[log.transactionIndex] === undefined)
+      .map(({ log }) => log.blockNumber);
+    if (lacking.length === 0) return blocks;
+    const whole = await this.#source.blocks([...new Set(lacking)]);
+    return new Map([...blocks, ...byNumber(whole)]);
+  }
+
   /** A batch read as whole blocks; undefined where the source has no quick way to read them. */
   async readWhole(range: LogRange): Promise<BlockBatch | undefined> {
     const order = this.#takeTurn();
@@ -140,6 +198,7 @@ export class Fetcher {
     const numbers = blockNumbers(range);
     const watched = this.#watchedPools.list();
     const whole = await this.#source.blocksWithLogs(numbers, this.#wholeFilter(watched));
+    if (whole === undefined && numbers.length === 1) return this.#readHead(range, parentHash);
     const [list, logs] =
       whole !== undefined
         ? [whole, whole.flatMap((block) => block.logs)]
@@ -158,6 +217,27 @@ export class Fetcher {
         ? await this.#decodeWholeBlocks(range, { list, logs: checked, watched, aside })
         : await this.#decodeParts(range, { list, logs: checked, blocks, aside });
     const headers = list.map((block) => toHeaderRow(this.#source.chainId, block));
+    return assembleBatch({ range, poolLogs, aside, blocks, headers, parentHash });
+  }
+
+  /** A batch of one block, by as few requests as possible: the block, and its logs by its hash. */
+  async #readHead(range: LogRange, parentHash: string): Promise<BlockBatch> {
+    const list = await this.#source.blocks(blockNumbers(range));
+    checkLinks(list, parentHash);
+    const [block] = list as [BlockWithSenders];
+    const pools = this.#watchedPools.list();
+    const found = await readHeadLogs(this.#transfers, { block, filter: this.filter, pools });
+    const logs = await this.#source.verifyEmpty(list, { logs: found.logs, filter: this.filter });
+    const blocks = byNumber(list);
+    const aside = noAside();
+    const poolLogs = await this.#decodeParts(range, {
+      list,
+      logs,
+      blocks,
+      aside,
+      transfers: found.transfers,
+    });
+    const headers = list.map((each) => toHeaderRow(this.#source.chainId, each));
     return assembleBatch({ range, poolLogs, aside, blocks, headers, parentHash });
   }
 
@@ -200,17 +280,20 @@ export class Fetcher {
       aside,
       list,
       blocks,
+      transfers,
     }: {
       list: readonly BlockWithSenders[];
       logs: readonly RawLog[];
       blocks: ReadonlyMap<number, BlockWithSenders>;
       aside: AsideLogs;
+      /** See HeadLogs. */
+      transfers?: HeadLogs["transfers"];
     },
   ): Promise<PoolLog[]> {
     const byTopic = this.#decodeByTopic(logs, aside);
-    this.#watchNewPools(byTopic);
-    const pools = this.#watchedPools.list();
-    const request = { range, pools, headers: list };
+    const fresh = this.#watchNewPools(byTopic);
+    const [pools, known] = transfers === "none" ? [fresh, undefined] : [this.#watchedPools.list(), transfers];
+    const request = { range, pools, headers: list, known };
     const byAddress = this.#decode(await readTransfers(this.#transfers, request));
     const poolLogs = sortByPosition([...byTopic, ...byAddress]);
     await this.#checkTransfers(poolLogs, blocks);
@@ -276,29 +359,10 @@ export class Fetcher {
   ): Promise<void> {
     const missing = findMissingTransfers(poolLogs, (pool) => this.#emitters.protocolOf(pool));
     if (missing.length === 0) return;
-    const found = await this.#refetchTransfers(missing, blocks);
+    const { topics } = this.#transfers;
+    const found = await refetchTransfers(this.#source, { missing, topics, blocks });
     if (found.length > 0)
       throw new ReorgDetected(`Logs of block ${found[0]?.blockNumber} were withheld: fetching them again.`);
-  }
-
-  async #refetchTransfers(
-    missing: readonly MissingTransfers[],
-    blocks: ReadonlyMap<number, BlockWithSenders>,
-  ): Promise<RawLog[]> {
-    const found: RawLog[] = [];
-    for (const { block, pools, isMissing } of missing) {
-      const filter = { topics: this.#transfers.topics, addresses: pools };
-      const logs = await this.#source.logs({ fromBlock: block, toBlock: block }, filter);
-      const header = blocks.get(block);
-      const lacking = logs.filter(isMissing);
-      // If they are still missing, the receipts decide.
-      const proven =
-        lacking.length > 0 || header === undefined
-          ? lacking
-          : await this.#source.verifyEmpty([header], { logs: [], filter });
-      found.push(...proven.filter(isMissing));
-    }
-    return found;
   }
 }
 

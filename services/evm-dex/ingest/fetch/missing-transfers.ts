@@ -1,9 +1,9 @@
-import type { Hex, RawLog } from "../../../shared/evm/port.ts";
+import type { BlockWithSenders, EvmSource, Hex, RawLog } from "../../../shared/evm/port.ts";
 import type { Protocol } from "../../protocols/protocol.ts";
 import type { PoolLog } from "./block-batch.ts";
 
 /** A block with transactions that minted, burnt or staked LP tokens without a Transfer. */
-export interface MissingTransfers {
+interface MissingTransfers {
   readonly block: number;
   readonly pools: readonly Hex[];
   /** Whether a log belongs to one of those transactions and pools. */
@@ -42,4 +42,33 @@ export function findMissingTransfers(
 
 function keyOf(transaction: string, pool: string): string {
   return `${transaction}:${pool}`;
+}
+
+/** Those of the missing Transfers that the source has when it is asked again. */
+export async function refetchTransfers(
+  source: EvmSource,
+  {
+    missing,
+    topics,
+    blocks,
+  }: {
+    missing: readonly MissingTransfers[];
+    topics: readonly Hex[];
+    blocks: ReadonlyMap<number, BlockWithSenders>;
+  },
+): Promise<RawLog[]> {
+  const found: RawLog[] = [];
+  for (const { block, pools, isMissing } of missing) {
+    const filter = { topics, addresses: pools };
+    const logs = await source.logs({ fromBlock: block, toBlock: block }, filter);
+    const header = blocks.get(block);
+    const lacking = logs.filter(isMissing);
+    // If they are still missing, the receipts decide.
+    const proven =
+      lacking.length > 0 || header === undefined
+        ? lacking
+        : await source.verifyEmpty([header], { logs: [], filter });
+    found.push(...proven.filter(isMissing));
+  }
+  return found;
 }

@@ -97,17 +97,27 @@ export class TransferScan {
   }
 }
 
-/** All Transfers of some pools in a range whose headers are known. */
+/** All Transfers of some pools in a range whose headers are known; `known` are those of all contracts. */
 export async function readTransfers(
   options: TransferSource,
-  at: { range: LogRange; pools: readonly Hex[]; headers: readonly BlockHeader[] },
+  at: {
+    range: LogRange;
+    pools: readonly Hex[];
+    headers: readonly BlockHeader[];
+    known?: readonly RawLog[] | undefined;
+  },
 ): Promise<RawLog[]> {
-  const { range, pools, headers } = at;
+  const { range, pools, headers, known } = at;
   if (pools.length === 0) return [];
   const logs: RawLog[] = [];
-  const initialRange = range.toBlock - range.fromBlock + 1;
-  for await (const part of scanTransfers(options, { range, pools, initialRange, verifyBlocks: 0 }))
-    logs.push(...part.logs);
+  if (known !== undefined) {
+    const wanted = new Set(pools);
+    logs.push(...known.filter(({ address }) => wanted.has(address)));
+  } else {
+    const initialRange = range.toBlock - range.fromBlock + 1;
+    for await (const part of scanTransfers(options, { range, pools, initialRange, verifyBlocks: 0 }))
+      logs.push(...part.logs);
+  }
   return splitByAddress(options.source, options.maxAddresses).verifyEmpty(headers, {
     logs,
     filter: { topics: options.topics, addresses: pools },

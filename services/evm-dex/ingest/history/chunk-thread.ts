@@ -15,6 +15,7 @@ export interface ChunkTask {
   readonly store: { readonly dataDir: string; readonly mongodbUrl?: string | undefined };
   readonly folder: string;
   readonly urls: readonly string[];
+  readonly portalUrl?: string | undefined;
   readonly chain: ChainDeployments;
   readonly maxAddresses?: number | undefined;
 }

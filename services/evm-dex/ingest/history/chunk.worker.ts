@@ -1,6 +1,8 @@
 /** The worker of chunk-thread.ts: indexes a chunk with a source and stores of its own. */
-import { createEvmSource } from "../../../shared/evm/source/source.ts";
+import { withPortal } from "../../../shared/evm/portal/with-portal.ts";
+import { createEvmSource, type SourceLog } from "../../../shared/evm/source/source.ts";
 import { serveThread } from "../../../shared/process/thread-work.ts";
+import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import { openStoreInThread } from "../../../shared/storage/open-in-thread.ts";
 import { COLLECTIONS } from "../../store/collections.ts";
 import type { ChunkMessage, ChunkTask } from "./chunk-thread.ts";
@@ -8,13 +10,12 @@ import { runChunksHere } from "./run-chunk.ts";
 import type { PlannedChunk } from "./scratch.ts";
 
 serveThread<ChunkTask, PlannedChunk>({
-  start({ store: { dataDir, mongodbUrl }, folder, urls, chain, maxAddresses }, post) {
+  start({ store: { dataDir, mongodbUrl }, folder, urls, portalUrl, chain, maxAddresses }, post) {
     const send = (message: ChunkMessage) => post(message);
-    const source = createEvmSource({
-      ...{ chainId: chain.chainId, urls },
-      log: (message, fields) => send({ kind: "log", level: "warn", message, fields }),
-      onEvent: (event) => send({ kind: "event", event }),
-    });
+    const log: SourceLog = (message, fields) => send({ kind: "log", level: "warn", message, fields });
+    const onEvent = (event: SourceEvent) => send({ kind: "event", event });
+    const nodes = createEvmSource({ chainId: chain.chainId, urls, log, onEvent });
+    const source = portalUrl === undefined ? nodes : withPortal(nodes, { url: portalUrl, log });
     return async (planned) => {
       const store = await openStoreInThread({
         service: "evm-dex",

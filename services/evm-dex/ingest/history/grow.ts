@@ -93,7 +93,7 @@ export async function growHistory(context: GrowContext): Promise<void> {
 async function growStep(context: GrowContext, running: RunningChunk[]): Promise<boolean> {
   const { sync, folder, chunks = 1 } = context;
   const { chainId, fromBlock } = sync.checkpoint;
-  if (running.length === 0) await ScratchStore.removeMerged({ folder, chainId, fromBlock });
+  if (running.length === 0) await ScratchStore.removeFrom({ folder, chainId, block: fromBlock });
   while (running.length < chunks) {
     const planned = await planNext(context, running.at(-1)?.planned);
     if (planned === undefined) break;
@@ -144,7 +144,7 @@ async function merge(context: GrowContext, { chunk }: PlannedChunk): Promise<boo
   const scratch = await ScratchStore.open(main, { folder, chainId, to });
   try {
     const at = { main, past: scratch.store, chunk, fromTime };
-    if (!(await mergeChunk(sync, { at, keepRowsFrom: blockTime - rawDays * DAY, signal }))) return false;
+    if (!(await mergeChunk(sync, { at, keepRowsFrom: keptFrom(blockTime, rawDays), signal }))) return false;
     log("info", `History begins at block ${from.number}, ${new Date(from.time * 1_000).toISOString()}.`);
     await scratch.remove();
     return true;
@@ -191,6 +191,11 @@ function report({ sync, days, onProgress }: GrowContext, running: readonly Runni
   const indexed = running.reduce((sum, { seconds }) => sum + seconds, 0);
   const left = running.length === 0 ? 0 : Math.max(0, fromTime - since - indexed);
   onProgress?.({ coveredFrom: fromTime, since, leftSeconds: left });
+}
+
+/** As retention does it: whole days, beside the open one. */
+function keptFrom(headTime: number, rawDays: number): number {
+  return rawDays === Number.POSITIVE_INFINITY ? 0 : startOf(headTime - rawDays * DAY, DAY);
 }
 
 /** A midnight, so that it does not move with every block. */

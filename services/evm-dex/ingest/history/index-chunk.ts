@@ -8,6 +8,8 @@ import type { CheckpointRow } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { applyBatch, NewPoolsFound } from "../apply.ts";
 import { readBackfill } from "../fetch/backfill.ts";
+import type { BlockBatch } from "../fetch/block-batch.ts";
+import { joinSteps } from "../fetch/join-batches.ts";
 import { prefetchNext } from "../fetch/prefetch.ts";
 import { createFetcher, openPipeline } from "../pipeline.ts";
 import { readPriceStart } from "../start/price-start.ts";
@@ -67,7 +69,8 @@ async function indexUpTo(context: ChunkContext, chunk: HistoryChunk): Promise<Ch
   const fetcher = createFetcher(deps, pipeline);
   const { number: chainHead } = await source.head();
   const from = checkpoint.blockNumber + 1;
-  for await (const batch of prefetchNext(readBackfill({ source, fetcher, from, to: chunk.to, signal }))) {
+  const steps = asSteps(readBackfill({ source, fetcher, from, to: chunk.to, signal }));
+  for await (const { batch } of prefetchNext(joinSteps(steps))) {
     if (batch.parent.hash !== checkpoint.blockHash)
       throw new ReorgDetected(
         `Block ${batch.parent.number + 1} of the history follows on ${batch.parent.hash}, not on ${checkpoint.blockHash}.`,
@@ -79,6 +82,10 @@ async function indexUpTo(context: ChunkContext, chunk: HistoryChunk): Promise<Ch
     if (signal.aborted) break;
   }
   return checkpoint;
+}
+
+async function* asSteps(batches: AsyncIterable<BlockBatch>): AsyncGenerator<{ batch: BlockBatch }> {
+  for await (const batch of batches) yield { batch };
 }
 
 async function startChunk(

@@ -6,12 +6,15 @@ import type { Collection, Store, WriteStep } from "../../../shared/storage/port.
  */
 export function layeredStore(
   own: Store,
-  { shared, of }: { shared: Store; of: readonly Collection[] },
+  { shared, collections }: { shared: Store; collections: readonly Collection[] },
 ): Store {
-  const names = new Set(of.map(({ name }) => name));
+  const names = new Set(collections.map(({ name }) => name));
   const storeOf = ({ name }: Collection): Store => (names.has(name) ? shared : own);
   return {
     engine: own.engine,
+    term: shared.term,
+    // Nobody else writes a chunk's rows while it is read.
+    snapshot: async () => undefined,
     declare: (collections) => own.declare(collections),
     // Shared rows first: they are facts, and the chunk's rows name them.
     async write(steps: readonly WriteStep[]) {

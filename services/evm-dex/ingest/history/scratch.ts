@@ -50,20 +50,20 @@ export class ScratchStore {
   private constructor({ own, main, path }: { own: Store; main: Store; path: string }) {
     this.#own = own;
     this.#path = path;
-    this.store = layeredStore(own, { shared: main, of: SHARED });
+    this.store = layeredStore(own, { shared: main, collections: SHARED });
   }
 
-  /** Deletes the files of chunks that the index holds by now: all that end with its first block or a later one. */
-  static async removeMerged({
+  /** Deletes the files of chunks that end with a block or a later one: an index that begins there holds them by now. */
+  static async removeFrom({
     folder,
     chainId,
-    fromBlock,
-  }: Omit<ScratchPlace, "to"> & { fromBlock: number }) {
+    block,
+  }: Omit<ScratchPlace, "to"> & { block: number }): Promise<void> {
     const name = new RegExp(`^${prefixOf(chainId)}(\\d+)\\.sqlite`);
     await mkdir(folder, { recursive: true });
     for (const file of await readdir(folder)) {
       const to = name.exec(file)?.[1];
-      if (to !== undefined && Number(to) >= fromBlock) await rm(join(folder, file), { force: true });
+      if (to !== undefined && Number(to) >= block) await rm(join(folder, file), { force: true });
     }
   }
 

@@ -1,3 +1,4 @@
+import type { ObservedPools } from "../state/observed-pools.ts";
 import type { PoolEntry } from "../state/pool-book.ts";
 import { lastTurn, numberOf } from "../turns.ts";
 
@@ -16,9 +17,12 @@ export const TURNS_A_HEAD = 200;
 
 /** The last block up to `head` at which it is the pool's turn to be read again; negative where there was none. */
 export function lastBalanceTurn(pool: string, head: number): number {
+  return lastTurnOf(numberOf(pool), head);
+}
+
+function lastTurnOf(number: number, head: number): number {
   const groups = BALANCE_ROUND_BLOCKS / TURN_BLOCKS;
-  const phase = (numberOf(pool) % groups) * TURN_BLOCKS;
-  return lastTurn(head, { every: BALANCE_ROUND_BLOCKS, phase });
+  return lastTurn(head, { every: BALANCE_ROUND_BLOCKS, phase: (number % groups) * TURN_BLOCKS });
 }
 
 /** The block that a pool's balances should be of: its last event's, or its turn's after it. */
@@ -30,16 +34,24 @@ export function balanceBlockAt(entry: PoolEntry, head: number): number {
 
 /**
  * The pools whose balances are to be read at `head`: all that earlier blocks or a rollback left unread, and up to
- * TURNS_A_HEAD whose turn has come. Pools without an event have no entry to write.
+ * TURNS_A_HEAD whose turn has come. Pools without an event have nothing to write. Called at every head, over all pools.
  */
-export function* listUnread(entries: Iterable<PoolEntry>, head: number): Generator<PoolEntry> {
+export function listUnread(pools: ObservedPools, head: number): string[] {
+  const unread: string[] = [];
   let turns = 0;
-  for (const entry of entries) {
-    if (entry.anchor === undefined || entry.lastBlock < 0) continue;
-    if (entry.balanceBlock < entry.lastBlock) yield entry;
-    else if (turns < TURNS_A_HEAD && entry.balanceBlock < balanceBlockAt(entry, head)) {
+  for (let pool = 0; pool < pools.count; pool++) {
+    const lastBlock = pools.lastBlockAt(pool);
+    if (lastBlock < 0) continue;
+    const balanceBlock = pools.balanceBlockAt(pool);
+    if (balanceBlock < lastBlock) unread.push(pools.addressAt(pool));
+    else if (
+      turns < TURNS_A_HEAD &&
+      !pools.holdsReserves(pool) &&
+      balanceBlock < lastTurnOf(pools.numberAt(pool), head)
+    ) {
       turns += 1;
-      yield entry;
+      unread.push(pools.addressAt(pool));
     }
   }
+  return unread;
 }

@@ -1,13 +1,8 @@
 import { encodeCall, readUint } from "../../../shared/evm/abi.ts";
-import {
-  BlockUnavailable,
-  CallTooHeavy,
-  type EthCall,
-  type EvmSource,
-  type Hex,
-} from "../../../shared/evm/port.ts";
+import { BlockUnavailable, CallTooHeavy, type EthCall, type Hex } from "../../../shared/evm/port.ts";
 import type { PoolEntry } from "../state/pool-book.ts";
 import { balanceBlockAt } from "./balance-turns.ts";
+import type { StateSource } from "./block-states.ts";
 
 export const BALANCE_OF = "0x70a08231";
 
@@ -40,7 +35,7 @@ export function readBalance(returned: Hex | null | undefined): bigint | null {
  * pools whose events hold their reserves.
  */
 export async function observeBalances(
-  source: EvmSource,
+  source: StateSource,
   at: { pools: readonly PoolEntry[]; head: number; hashOf?: (block: number) => string | undefined },
 ): Promise<void> {
   const hashOf = at.hashOf ?? (() => undefined);
@@ -74,7 +69,7 @@ interface BalanceRequest {
 }
 
 /** Calls by hash fail together where one state is gone: then it reads them by number. */
-async function observeAtHash(source: EvmSource, wanted: readonly BalanceRequest[]): Promise<PoolEntry[]> {
+async function observeAtHash(source: StateSource, wanted: readonly BalanceRequest[]): Promise<PoolEntry[]> {
   try {
     return await observeAt(source, wanted);
   } catch (error) {
@@ -86,7 +81,7 @@ async function observeAtHash(source: EvmSource, wanted: readonly BalanceRequest[
   }
 }
 
-async function observeAt(source: EvmSource, wanted: readonly BalanceRequest[]): Promise<PoolEntry[]> {
+async function observeAt(source: StateSource, wanted: readonly BalanceRequest[]): Promise<PoolEntry[]> {
   if (wanted.length === 0) return [];
   const results = await source.call(
     wanted.flatMap(({ entry, block, hash }) => balanceCalls(entry.row, block, hash)),

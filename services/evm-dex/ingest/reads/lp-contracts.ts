@@ -3,7 +3,8 @@ import { MINIMUM_LIQUIDITY } from "../../protocols/aerodrome-v2/positions.ts";
 import { readV2State, type V2State } from "../../protocols/aerodrome-v2/state.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { inactivePools, poolStates } from "../../store/collections.ts";
-import { getCheckpoint, listPoolsOfKinds } from "../../store/queries.ts";
+import { listPoolsOfKinds } from "../../store/pool-lists.ts";
+import { getCheckpoint } from "../../store/queries.ts";
 import { listGauges } from "../../store/v2-queries.ts";
 import { countOldContracts } from "../../store/wallet-queries.ts";
 

@@ -1,6 +1,6 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import { toWholeTokens } from "../../metrics/pool-price.ts";
-import { DEFAULT_RULES } from "../../price/walk.ts";
+import { DEFAULT_RULES } from "../../price/walk-rules.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import { type InactivePoolRow, type PoolRow, pools } from "../../store/collections.ts";
 import { getInactivePools, getPools } from "../../store/queries.ts";

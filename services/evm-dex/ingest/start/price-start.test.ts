@@ -167,12 +167,13 @@ describeOnEngines(
         null,
         null,
       ]);
-      const entry = indexer.pools.get(PAIRS[1]?.[0] as string);
+      const [entry] = await indexer.pools.read([PAIRS[1]?.[0] as string]);
       // Its state before its first event is known, and its age counts up to the start.
       expect(entry?.anchor).to.equal(entry?.state);
       expect(entry).to.include({ lastBlock: -1, lastTime: START.blockTime });
-      expect(indexer.pools.get(PAIRS[4]?.[0] as string)).to.equal(undefined);
-      const changes = indexer.prices.closeBlock([], START.blockTime + 2, (pool) => indexer.pools.get(pool));
+      const [thin] = await indexer.pools.read([PAIRS[4]?.[0] as string]);
+      expect(thin?.anchor).to.equal(undefined);
+      const changes = indexer.prices.closeBlock([], START.blockTime + 2);
       expect(changes, "all links are stored").to.deep.equal([]);
     });
 
@@ -223,7 +224,8 @@ describeOnEngines(
       expect((await pricedAt(BEFORE)).get(ETH)?.usd).to.equal(0.25);
       const indexer = await loadIndexer(store, { chainId: CHAIN_ID, anchors: [USD] });
       expect(indexer.prices.usd(ETH)).to.equal(0.25);
-      expect(indexer.pools.get(PAIRS[0]?.[0] as string)?.anchor).to.equal(undefined);
+      const [entry] = await indexer.pools.read([PAIRS[0]?.[0] as string]);
+      expect(entry?.anchor).to.equal(undefined);
     });
 
     it("is forgotten when the block before is replaced, and kept by any other reorg", async () => {

@@ -26,6 +26,12 @@ export class AnchorFeeds {
   readonly #verdicts = new Map<string, Verdict>();
   readonly #notices: FeedNotice[] = [];
 
+  /** Forgets all answers: those of an earlier block follow. */
+  clear(): void {
+    this.#pending = [];
+    this.#current.clear();
+  }
+
   add(answers: readonly FeedAnswer[]): void {
     this.#pending.push(...answers);
   }

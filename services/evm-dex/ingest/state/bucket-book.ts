@@ -10,21 +10,16 @@ import {
 } from "../../metrics/bucket.ts";
 import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
 import { type BucketKey, getPoolUsers, getRollups } from "../../store/queries.ts";
+import { RecentRows } from "./recent-rows.ts";
 
-/** Most rows kept in memory between writes; beyond it all are dropped, since written rows can be loaded again. */
-const MAX_ROWS = 60_000;
+/** Most rows kept in memory between writes, some 200 bytes each. */
+const MAX_ROLLUPS = 80_000;
+const MAX_USERS = 80_000;
 
 interface UserSwap extends BucketSwap {
   readonly poolAddress: string;
   readonly user: string;
   readonly time: number;
-}
-
-/** The cached rows of one pool. Nested maps: building composite keys would cost more than the lookup. */
-interface PoolRows {
-  /** By start × 4 + index of the span. */
-  readonly rollups: Map<number, RollupRow>;
-  readonly users: Map<string, PoolUserRow>;
 }
 
 /**
@@ -34,8 +29,9 @@ interface PoolRows {
 export class BucketBook {
   readonly #store: Store;
   readonly #chainId: number;
-  readonly #pools = new Map<string, PoolRows>();
-  #rowCount = 0;
+  /** By start × 4 + index of the span. */
+  readonly #rollups = new RecentRows<number, RollupRow>(MAX_ROLLUPS);
+  readonly #users = new RecentRows<string, PoolUserRow>(MAX_USERS);
   readonly #dirtyRollups = new Set<RollupRow>();
   readonly #dirtyUsers = new Set<PoolUserRow>();
 
@@ -44,43 +40,52 @@ export class BucketBook {
     this.#chainId = chainId;
   }
 
-  /** Loads everything that adding these swaps will change: two round trips. */
-  async prepare(swaps: readonly { poolAddress: string; user: string; time: number }[]): Promise<void> {
+  /**
+   * Loads everything that adding these swaps will change: two round trips.
+   * @param lastTimeOf time of a pool's last stored event: no bucket that starts after it is stored. Infinity: not known
+   */
+  async prepare(
+    swaps: readonly { poolAddress: string; user: string; time: number }[],
+    lastTimeOf: (pool: string) => number = () => Number.POSITIVE_INFINITY,
+  ): Promise<void> {
     const chainId = this.#chainId;
     const users = new Map<string, Set<string>>();
     const buckets = new Map<string, Map<number, BucketKey>>();
-    const want = (poolAddress: string, time: number) => {
-      const { rollups } = this.#rowsOf(poolAddress);
+    const want = (poolAddress: string, time: number, lastTime: number) => {
       for (const span of SPANS) {
         const start = startOf(time, span);
         const key = rollupKey(span, start);
-        if (!rollups.has(key)) entryOf(buckets, poolAddress, newMap).set(key, { poolAddress, span, start });
+        if (start > lastTime || this.#rollups.get(poolAddress, key) !== undefined) continue;
+        entryOf(buckets, poolAddress, newMap).set(key, { poolAddress, span, start });
       }
     };
     for (const { poolAddress, user, time } of swaps) {
-      // A known user's last buckets are loaded too: both are loaded together, and dropped together.
-      if (!this.#rowsOf(poolAddress).users.has(user)) entryOf(users, poolAddress, newSet).add(user);
-      want(poolAddress, time);
+      const lastTime = lastTimeOf(poolAddress);
+      const known = this.#users.get(poolAddress, user);
+      if (known !== undefined) want(poolAddress, known.lastMinute, lastTime);
+      else entryOf(users, poolAddress, newSet).add(user);
+      want(poolAddress, time, lastTime);
     }
     if (users.size > 0) {
       const keys = [...users].flatMap(([poolAddress, names]) =>
         [...names].map((user) => ({ poolAddress, user })),
       );
       for (const row of await getPoolUsers(this.#store, { chainId, users: keys })) {
-        this.#addUser(row);
-        want(row.poolAddress, row.lastMinute);
+        this.#users.set(row.poolAddress, row.user, row);
+        want(row.poolAddress, row.lastMinute, lastTimeOf(row.poolAddress));
       }
     }
     const missing = [...buckets.values()].flatMap((keys) => [...keys.values()]);
     if (missing.length === 0) return;
-    for (const row of await getRollups(this.#store, { chainId, buckets: missing })) this.#addRollup(row);
+    for (const row of await getRollups(this.#store, { chainId, buckets: missing }))
+      this.#rollups.set(row.poolAddress, rollupKey(row.span as Span, row.start), row);
   }
 
   /** Adds one swap; returns the start of the minute of its user's previous swap in this pool, or null. */
   add(swap: UserSwap): number | null {
     const { poolAddress, user, time } = swap;
     const minute = startOf(time, MINUTE);
-    const known = this.#rowsOf(poolAddress).users.get(user);
+    const known = this.#users.get(poolAddress, user);
     const previous = known?.lastMinute ?? null;
     for (const span of SPANS) {
       const start = startOf(time, span);
@@ -89,47 +94,36 @@ export class BucketBook {
       const previousStart = previous === null ? null : startOf(previous, span);
       if (previousStart === start) continue;
       row.lastSeenUsers += 1;
-      if (previousStart !== null) this.#touchRollup(poolAddress, span, previousStart).lastSeenUsers -= 1;
+      if (previousStart !== null) this.#leave(poolAddress, span, previousStart);
     }
-    if (known === undefined)
-      this.#dirtyUsers.add(this.#addUser({ chainId: this.#chainId, poolAddress, user, lastMinute: minute }));
-    else if (previous !== minute) {
+    if (known === undefined) {
+      const row = { chainId: this.#chainId, poolAddress, user, lastMinute: minute };
+      this.#users.set(poolAddress, user, row);
+      this.#dirtyUsers.add(row);
+    } else if (previous !== minute) {
       known.lastMinute = minute;
       this.#dirtyUsers.add(known);
     }
     return previous;
   }
 
+  /** Takes a user out of a stored bucket. One that retention has removed (ingest/retention/) stays removed. */
+  #leave(poolAddress: string, span: Span, start: number): void {
+    const row = this.#rollups.get(poolAddress, rollupKey(span, start));
+    if (row === undefined) return;
+    row.lastSeenUsers -= 1;
+    this.#dirtyRollups.add(row);
+  }
+
   #touchRollup(poolAddress: string, span: Span, start: number): RollupRow {
-    const known = this.#rowsOf(poolAddress).rollups.get(rollupKey(span, start));
-    const row =
-      known ?? this.#addRollup({ chainId: this.#chainId, poolAddress, span, start, ...emptyBucket() });
+    const key = rollupKey(span, start);
+    let row = this.#rollups.get(poolAddress, key);
+    if (row === undefined) {
+      row = { chainId: this.#chainId, poolAddress, span, start, ...emptyBucket() };
+      this.#rollups.set(poolAddress, key, row);
+    }
     this.#dirtyRollups.add(row);
     return row;
-  }
-
-  #addRollup(row: RollupRow): RollupRow {
-    this.#rowsOf(row.poolAddress).rollups.set(rollupKey(row.span as Span, row.start), row);
-    this.#rowCount += 1;
-    return row;
-  }
-
-  #addUser(row: PoolUserRow): PoolUserRow {
-    this.#rowsOf(row.poolAddress).users.set(row.user, row);
-    this.#rowCount += 1;
-    return row;
-  }
-
-  #rowsOf(poolAddress: string): PoolRows {
-    return entryOf(this.#pools, poolAddress, newPoolRows);
-  }
-
-  /** Drops a pool's rows; none of them may wait for a flush. */
-  forget(poolAddress: string): void {
-    const rows = this.#pools.get(poolAddress);
-    if (rows === undefined) return;
-    this.#pools.delete(poolAddress);
-    this.#rowCount -= rows.rollups.size + rows.users.size;
   }
 
   /** Returns the rows that changed since the last flush. */
@@ -137,11 +131,17 @@ export class BucketBook {
     const taken = { rollups: [...this.#dirtyRollups], users: [...this.#dirtyUsers] };
     this.#dirtyRollups.clear();
     this.#dirtyUsers.clear();
-    if (this.#rowCount > MAX_ROWS) {
-      this.#pools.clear();
-      this.#rowCount = 0;
-    }
+    this.#rollups.age();
+    this.#users.age();
     return taken;
+  }
+
+  /** Forgets the rows of pools that were rolled back in the store. */
+  forget(pools: Iterable<string>): void {
+    for (const pool of pools) {
+      this.#rollups.forget(pool);
+      this.#users.forget(pool);
+    }
   }
 }
 
@@ -151,7 +151,6 @@ function rollupKey(span: Span, start: number): number {
 
 const newMap = () => new Map<number, BucketKey>();
 const newSet = () => new Set<string>();
-const newPoolRows = (): PoolRows => ({ rollups: new Map(), users: new Map() });
 
 function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   let value = map.get(key);

@@ -1,10 +1,10 @@
-import type { EvmSource } from "../../../shared/evm/port.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { Factory } from "../../deployments.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import type { DefaultFeeCalls } from "../../protocols/protocol.ts";
 import type { FactoryFeeRow } from "../../store/v2-collections.ts";
 import { listFactoryFees } from "../../store/v2-queries.ts";
+import type { StateSource } from "../reads/block-states.ts";
 import { lastTurn, numberOf } from "../turns.ts";
 import { parseFee } from "./fee-book.ts";
 
@@ -43,8 +43,13 @@ export class FactoryFeeBook {
     return book;
   }
 
+  /** Forgets fees read beyond a block, as the store does. */
+  rollback(target: number): void {
+    for (const [factory, block] of this.#readAtBlock) if (block > target) this.#readAtBlock.delete(factory);
+  }
+
   /** Reads the fees that are due at `head`; null where a call fails, as before the factory existed. */
-  async refresh(source: EvmSource, { head }: { head: number }): Promise<FactoryFeeRow[]> {
+  async refresh(source: StateSource, { head }: { head: number }): Promise<FactoryFeeRow[]> {
     const due = this.#factories
       .map((factory) => ({ ...factory, block: lastFactoryTurn(factory.address, head) }))
       .filter(({ address, block }) => block >= 0 && (this.#readAtBlock.get(address) ?? -1) < block);

@@ -1,8 +1,9 @@
 import { readInt } from "../../../shared/evm/abi.ts";
-import type { EthCall, EvmSource, Hex } from "../../../shared/evm/port.ts";
+import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { PoolFeeRow } from "../../store/collections.ts";
-import { listPoolFees } from "../../store/queries.ts";
+import { listPoolFees } from "../../store/pool-lists.ts";
+import type { StateSource } from "../reads/block-states.ts";
 import { lastTurn, numberOf } from "../turns.ts";
 import type { PoolBook } from "./pool-book.ts";
 
@@ -31,17 +32,22 @@ export class FeeBook {
     return book;
   }
 
+  /** Forgets fees read beyond a block, as the store does. */
+  rollback(target: number): void {
+    for (const [pool, block] of this.#readAtBlock) if (block > target) this.#readAtBlock.delete(pool);
+  }
+
   /**
    * Reads the fees that are due at `head`, a block whose events the pools have. Never reads before the block ahead of
    * the index, where a pool may not exist yet. Where nodes lack a block's state, it reads the head.
    */
   async refresh(
-    source: EvmSource,
+    source: StateSource,
     at: { pools: PoolBook; head: number; fromBlock: number },
   ): Promise<PoolFeeRow[]> {
     const due: { pool: string; block: number; call: (block: number) => EthCall }[] = [];
     for (const [pool, { feeCall }] of at.pools.changingFees) {
-      const lastEvent = at.pools.get(pool)?.lastBlock ?? -1;
+      const lastEvent = at.pools.lastBlockOf(pool);
       const block = Math.max(lastEvent, lastRefreshBlock(pool, at.head), at.fromBlock - 1);
       if (feeCall === undefined || block < 0 || (this.#readAtBlock.get(pool) ?? -1) >= block) continue;
       due.push({ pool, block, call: (number) => feeCall(pool, number) });

@@ -16,6 +16,15 @@ export class GaugeBook {
     this.#byPool.set(row.poolAddress, row);
   }
 
+  /** Forgets the gauges created after a block. */
+  rollback(target: number): void {
+    for (const [gauge, { createdBlock, poolAddress }] of this.#byGauge) {
+      if (createdBlock <= target) continue;
+      this.#byGauge.delete(gauge);
+      this.#byPool.delete(poolAddress);
+    }
+  }
+
   poolOf(gauge: string): string | undefined {
     return this.#byGauge.get(gauge)?.poolAddress;
   }

@@ -106,7 +106,7 @@ export class Indexer {
         else swaps.push({ poolAddress, user: sender, time });
       }
     }
-    await this.buckets.prepare(swaps);
+    await this.buckets.prepare(swaps, (pool) => this.pools.lastTimeOf(pool));
     await this.v2.prepare(v2Swaps);
   }
 
@@ -146,7 +146,7 @@ export class Indexer {
       touched.add(entry);
     }
     this.prices.setAnchors({ blockNumber: block.number, time: block.time });
-    const links = this.prices.closeBlock(touched, block.time, (pool) => this.pools.get(pool));
+    const links = this.prices.closeBlock(touched, block.time);
     const at = { chainId: this.chainId, blockNumber: block.number, time: block.time };
     for (const change of links) this.#links.push(toLinkRow(change, at));
     for (const each of added) this.#events.push(this.#rowOf(each, block));
@@ -248,12 +248,32 @@ export class Indexer {
     this.#touched.add(entry);
   }
 
-  /** Drops the cached buckets and users of pools whose rows another writer has changed. */
+  /** To be called once flushed rows are written. */
+  settle({ touched }: FlushedRows): void {
+    this.pools.settle(touched);
+  }
+
+  /**
+   * Forgets what a rollback changed in the store, and loads the changed pools again. Nothing may be waiting to be
+   * written. Prices follow (rollbackPrices).
+   */
+  async rollback(
+    target: number,
+    { changed, gone }: { changed: readonly string[]; gone: readonly string[] },
+  ): Promise<PoolEntry[]> {
+    const pools = [...changed, ...gone];
+    this.buckets.forget(pools);
+    this.v2.forget(pools);
+    this.positions.forget(pools);
+    this.gauges.rollback(target);
+    return this.pools.reload({ changed, gone });
+  }
+
+  /** Drops what is cached of pools whose rows another writer has changed; none of it may wait for a flush. */
   forget(pools: readonly string[]): void {
-    for (const pool of pools) {
-      this.buckets.forget(pool);
-      this.v2.forget(pool);
-    }
+    this.buckets.forget(pools);
+    this.v2.forget(pools);
+    this.pools.forget(pools);
   }
 
   flush(): FlushedRows {

@@ -1,17 +1,17 @@
 import { MEDIAN_WINDOW_SECONDS, trimPoints } from "../../../shared/pricing/median.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import type { TokenLink } from "../../price/link.ts";
 import { readLastLinks } from "../../store/price-links.ts";
 import {
-  eventsSince,
   getPriceStart,
   lastEventBlock,
   lastEventUpTo,
+  listEventStates,
   listFeedAnswers,
-  listPricedInactivePools,
 } from "../../store/queries.ts";
 import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./pool-book.ts";
-import { addPoint, type PoolPoint, pointOf } from "./pool-prices.ts";
+import { addPoint, type PoolPoint, type PoolPrices, pointOf } from "./pool-prices.ts";
 
 /** An indexer that continues at the checkpoint: the store must hold nothing beyond it (rollback.ts). */
 export async function loadIndexer(
@@ -33,38 +33,125 @@ export async function loadPrices(
   const { chainId, pools, prices } = indexer;
   const read = await getPriceStart(store, chainId);
   const start = read?.isComplete ? read : undefined;
-  if (start !== undefined) await pools.addInactive(await listPricedInactivePools(store, chainId), start);
   const last = (await lastEventBlock(store, { chainId })) ?? start;
   prices.feeds.add(await listFeedAnswers(store, { chainId, anchors, block: last?.blockNumber ?? -1 }));
   if (last === undefined) return;
-  for (const entry of pools.entries()) {
-    const points = await pointsOf(store, { entry, now: last.time });
-    if (points.length > 0) prices.loadPool(entry, points, last.time);
+  const recent: string[] = [];
+  for await (const page of pools.listActive()) {
+    for (const entry of page) {
+      if (entry.lastTime > last.time - MEDIAN_WINDOW_SECONDS) recent.push(entry.row.poolAddress);
+      else loadAtRest(prices, entry, last.time);
+    }
   }
+  if (start !== undefined) {
+    for await (const page of pools.listInactive(start))
+      for (const entry of page) loadAtRest(prices, entry, last.time);
+  }
+  const events = await listEventStates(store, {
+    chainId,
+    after: last.time - MEDIAN_WINDOW_SECONDS,
+    block: last.blockNumber,
+  });
+  await loadRecent(store, { indexer, recent, last, events });
   prices.setAnchors(last);
   prices.feeds.takeNotices();
   const tokens = prices.graph.known;
   prices.resume(await readLastLinks(store, { chainId, tokens }), last.time);
 }
 
-/** The prices and depths of a pool in the five minutes up to `now`, and those before them; none without a price. */
-async function pointsOf(store: Store, at: { entry: PoolEntry; now: number }): Promise<PoolPoint[]> {
-  const { row, protocol, anchor, lastBlock, lastTime } = at.entry;
-  // What it was before the index, it has always been.
-  const point = pointOf(at.entry, lastBlock < 0 ? 0 : lastTime);
-  if (point === undefined) return [];
-  const from = at.now - MEDIAN_WINDOW_SECONDS;
-  if (point.time <= from) return [point];
-  const key = { chainId: row.chainId, poolAddress: row.poolAddress };
-  const points: PoolPoint[] = [];
-  const before = await lastEventUpTo(store, { ...key, time: from, block: Number.MAX_SAFE_INTEGER });
-  const state = before === undefined ? anchor : protocol.read(before.state);
-  const entered = pointOf({ row, protocol, state }, before?.time ?? 0);
-  if (entered !== undefined) points.push(entered);
-  for (const event of await eventsSince(store, { ...key, time: from + 1 })) {
-    const point = pointOf({ row, protocol, state: protocol.read(event.state) }, event.time);
-    if (point !== undefined) addPoint(points, point);
+type LastBlock = { readonly blockNumber: number; readonly time: number };
+type EventStates = Awaited<ReturnType<typeof listEventStates>>;
+
+/**
+ * Brings the prices back to the last block that a rollback left: those of the changed pools, and of all that had an
+ * event within the five minutes before it, which time alone may have changed since. All others are as they were.
+ * @param entries of the changed pools, loaded again
+ * @param relinked tokens whose links were undone
+ */
+export async function rollbackPrices(
+  store: Store,
+  {
+    indexer,
+    anchors,
+    entries,
+    gone,
+    relinked,
+  }: {
+    indexer: Indexer;
+    anchors: readonly string[];
+    entries: readonly PoolEntry[];
+    gone: readonly string[];
+    relinked: readonly string[];
+  },
+): Promise<void> {
+  const { chainId, prices } = indexer;
+  const read = await getPriceStart(store, chainId);
+  const last = (await lastEventBlock(store, { chainId })) ?? (read?.isComplete ? read : undefined);
+  const links = new Map<string, TokenLink>();
+  for (const token of prices.graph.tokens()) links.set(token, prices.graph.link(token) as TokenLink);
+  for (const token of relinked) links.delete(token);
+  for (const [token, link] of await readLastLinks(store, { chainId, tokens: relinked }))
+    links.set(token, link);
+  prices.graph.forget();
+  prices.feeds.clear();
+  prices.feeds.add(await listFeedAnswers(store, { chainId, anchors, block: last?.blockNumber ?? -1 }));
+  for (const pool of gone) prices.unload(pool);
+  if (last === undefined) {
+    for (const entry of entries) prices.unload(entry.row.poolAddress);
+    prices.resume(new Map(), 0);
+    return;
   }
-  trimPoints(points, at.now);
-  return points;
+  const from = last.time - MEDIAN_WINDOW_SECONDS;
+  for (const entry of entries) {
+    if (entry.lastBlock >= 0 && entry.lastTime > from) continue;
+    // One without an event has a price only where it was read before the index (anchored).
+    if (pointOf(entry, 0) === undefined) prices.unload(entry.row.poolAddress);
+    else loadAtRest(prices, entry, last.time);
+  }
+  const events = await listEventStates(store, { chainId, after: from, block: last.blockNumber });
+  await loadRecent(store, { indexer, recent: [...events.keys()], last, events });
+  prices.setAnchors(last);
+  prices.feeds.takeNotices();
+  prices.resume(links, last.time);
+}
+
+/** A pool without an event in the last five minutes, as it has been since its last one. */
+function loadAtRest(prices: PoolPrices, entry: PoolEntry, now: number): void {
+  // What it was before the index, it has always been.
+  const point = pointOf(entry, entry.lastBlock < 0 ? 0 : entry.lastTime);
+  if (point !== undefined) prices.loadPool(entry, [point], now);
+}
+
+/** Loads pools with their prices and depths of the five minutes up to a block, and those before them. */
+async function loadRecent(
+  store: Store,
+  {
+    indexer: { chainId, pools, prices },
+    recent,
+    last,
+    events,
+  }: { indexer: Indexer; recent: readonly string[]; last: LastBlock; events: EventStates },
+): Promise<void> {
+  const from = last.time - MEDIAN_WINDOW_SECONDS;
+  const entries = await pools.read(recent);
+  for (const entry of entries) {
+    const { poolAddress } = entry.row;
+    const own = events.get(poolAddress) ?? [];
+    const before = await lastEventUpTo(store, { chainId, poolAddress, time: from, block: last.blockNumber });
+    const { row, protocol } = entry;
+    const state = before === undefined ? entry.anchor : protocol.read(before.state);
+    const points: PoolPoint[] = [];
+    const entered = state === undefined ? undefined : pointOf({ row, protocol, state }, before?.time ?? 0);
+    if (entered !== undefined) points.push(entered);
+    for (const event of own) {
+      const point = pointOf({ row, protocol, state: protocol.read(event.state) }, event.time);
+      if (point !== undefined) addPoint(points, point);
+    }
+    if (points.length === 0 || pointOf(entry, entry.lastTime) === undefined) {
+      prices.unload(poolAddress);
+      continue;
+    }
+    trimPoints(points, last.time);
+    prices.loadPool(entry, points, last.time);
+  }
 }

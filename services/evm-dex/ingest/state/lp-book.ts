@@ -3,8 +3,9 @@ import { EMPTY_POSITION, type LpPosition, positionText } from "../../metrics/lp-
 import type { PositionChange } from "../../protocols/protocol.ts";
 import type { LpEventRow, LpPositionRow } from "../../store/v2-collections.ts";
 import { getPositions } from "../../store/v2-queries.ts";
+import { RecentRows } from "./recent-rows.ts";
 
-/** Most positions kept in memory between writes; beyond it all are dropped, since written rows can be loaded again. */
+/** Most positions kept in memory between writes. */
 const MAX_POSITIONS = 20_000;
 
 /** Key of a position: its pool and wallet. */
@@ -34,7 +35,8 @@ interface EventPosition {
 export class LpBook {
   readonly #store: Store;
   readonly #chainId: number;
-  readonly #positions = new Map<string, CachedPosition>();
+  /** By pool and wallet. */
+  readonly #positions = new RecentRows<string, CachedPosition>(MAX_POSITIONS);
   readonly #events: LpEventRow[] = [];
   readonly #dirty = new Set<CachedPosition>();
 
@@ -47,8 +49,8 @@ export class LpBook {
   async prepare(holdings: Iterable<PositionKey>): Promise<PositionKey[]> {
     const wanted = new Map<string, PositionKey>();
     for (const holding of holdings) {
-      const key = keyOf(holding);
-      if (!this.#positions.has(key)) wanted.set(key, holding);
+      const { poolAddress, wallet } = holding;
+      if (this.#positions.get(poolAddress, wallet) === undefined) wanted.set(keyOf(holding), holding);
     }
     if (wanted.size === 0) return [];
     const stored = await getPositions(this.#store, {
@@ -56,9 +58,8 @@ export class LpBook {
       positions: [...wanted.values()].map(({ wallet, poolAddress }) => ({ wallet, poolAddress })),
     });
     for (const { wallet, poolAddress, position, anchor, firstTime, lastTime, lastBlock } of stored) {
-      const key = keyOf({ wallet, poolAddress });
-      wanted.delete(key);
-      this.#positions.set(key, {
+      wanted.delete(keyOf({ wallet, poolAddress }));
+      this.#positions.set(poolAddress, wallet, {
         poolAddress,
         wallet,
         position: positionText.read(position),
@@ -72,15 +73,16 @@ export class LpBook {
   /** Sets the position of a wallet before its first event; default empty. */
   anchor(holding: PositionKey, position: LpPosition): void {
     const { poolAddress, wallet } = holding;
-    this.#positions.set(keyOf(holding), { poolAddress, wallet, position, anchor: position, seen: undefined });
+    const cached = { poolAddress, wallet, position, anchor: position, seen: undefined };
+    this.#positions.set(poolAddress, wallet, cached);
   }
 
   add(poolAddress: string, change: PositionChange, at: EventPosition): void {
     const { wallet } = change;
     const { blockNumber, logIndex, blockHash, time } = at;
-    const key = keyOf({ poolAddress, wallet });
-    if (!this.#positions.has(key)) this.anchor({ poolAddress, wallet }, EMPTY_POSITION);
-    const cached = this.#positions.get(key) as CachedPosition;
+    if (this.#positions.get(poolAddress, wallet) === undefined)
+      this.anchor({ poolAddress, wallet }, EMPTY_POSITION);
+    const cached = this.#positions.get(poolAddress, wallet) as CachedPosition;
     cached.position = change.after(cached.position);
     cached.seen = { firstTime: cached.seen?.firstTime ?? time, lastTime: time, lastBlock: blockNumber };
     this.#dirty.add(cached);
@@ -100,8 +102,13 @@ export class LpBook {
   flush(): { events: LpEventRow[]; positions: LpPositionRow[] } {
     const positions = [...this.#dirty].map((cached) => this.#toRow(cached));
     this.#dirty.clear();
-    if (this.#positions.size > MAX_POSITIONS) this.#positions.clear();
+    this.#positions.age();
     return { events: this.#events.splice(0), positions };
+  }
+
+  /** Forgets the positions in pools that were rolled back in the store. */
+  forget(pools: Iterable<string>): void {
+    for (const pool of pools) this.#positions.forget(pool);
   }
 
   #toRow({ poolAddress, wallet, position, anchor, seen }: CachedPosition): LpPositionRow {

@@ -1,8 +1,12 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import { protocolOf } from "../../protocols/index.ts";
-import type { Protocol } from "../../protocols/protocol.ts";
+import { KINDS, type Protocol } from "../../protocols/protocol.ts";
 import type { InactivePoolRow, PoolRow, PoolStateRow } from "../../store/collections.ts";
-import { getPoolStates, getPools, listKnownPools, listPoolStates } from "../../store/queries.ts";
+import { listKnownPools, listPoolStates, listPricedInactivePools } from "../../store/pool-lists.ts";
+import { getInactivePools, getPoolStates, getPools } from "../../store/queries.ts";
+import type { ObservedPools } from "./observed-pools.ts";
+import { PoolIndex } from "./pool-index.ts";
+import { RecentRows } from "./recent-rows.ts";
 
 /** A pool with its running state. */
 export interface PoolEntry {
@@ -20,102 +24,186 @@ export interface PoolEntry {
   balanceBlock: number;
 }
 
+/** The block before the first indexed one: the pools that price tokens there were read at it. */
+interface PriceStart {
+  readonly blockNumber: number;
+  /** Unix seconds. */
+  readonly time: number;
+}
+
+/** Most entries kept in memory between two batches, some 2 KB each. */
+const MAX_ENTRIES = 12_000;
+
 /**
- * The pools of one chain: the addresses of all, the entries of those with events. Entries are kept, since every
- * priced pool is an edge of the price graph; pools without events cost an address only.
+ * The pools of one chain. Of every pool its address, protocol and last blocks are in memory (PoolIndex); entries are
+ * loaded before their events are added, and those used lately are kept.
  */
 export class PoolBook {
   readonly #store: Store;
   readonly #chainId: number;
-  readonly #known = new Map<string, Protocol>();
-  readonly #entries = new Map<string, PoolEntry>();
-  /** Pools whose fee changes without an event. */
-  readonly #changingFees = new Map<string, Protocol>();
+  readonly #index = new PoolIndex();
+  readonly #entries = new RecentRows<string, PoolEntry>(MAX_ENTRIES);
+  #start: PriceStart | undefined;
 
   constructor(store: Store, chainId: number) {
     this.#store = store;
     this.#chainId = chainId;
   }
 
-  /** Loads all addresses and the entries of pools with events. */
+  /** Loads all addresses; `listActive` follows. */
   async load(): Promise<void> {
-    for await (const page of listKnownPools(this.#store, { chainId: this.#chainId }))
-      for (const pool of page) this.#know(pool);
-    const states = await listPoolStates(this.#store, this.#chainId);
-    await this.#addEntries(
-      states.map((state) => state.poolAddress),
-      states,
-    );
+    for await (const { kind, addresses } of listKnownPools(this.#store, {
+      chainId: this.#chainId,
+      kinds: KINDS,
+    })) {
+      const protocol = protocolOf(kind);
+      for (const address of addresses) this.#index.add(address, protocol);
+    }
   }
 
-  /**
-   * Loads the entries of pools that have had no event, but price tokens from the first block on.
-   * @param start the block before it
-   */
-  async addInactive(
-    states: readonly InactivePoolRow[],
-    start: { blockNumber: number; time: number },
-  ): Promise<void> {
-    const stateOf = new Map(states.map((state) => [state.poolAddress, state]));
-    const addresses = [...stateOf.keys()].filter((address) => !this.#entries.has(address));
-    for (const row of await getPools(this.#store, { chainId: this.#chainId, addresses })) {
-      const state = stateOf.get(row.poolAddress) as InactivePoolRow;
-      this.#entries.set(row.poolAddress, toInactiveEntry(row, state, start));
+  /** Entries of all pools with events, a page at a time, without balances and anchors: what prices follow from. */
+  async *listActive(): AsyncGenerator<PoolEntry[]> {
+    for await (const page of listPoolStates(this.#store, { chainId: this.#chainId })) {
+      for (const state of page) this.#index.note(state.poolAddress, state);
+      const stateOf = new Map(page.map((state) => [state.poolAddress, state]));
+      const rows = await getPools(this.#store, { chainId: this.#chainId, addresses: [...stateOf.keys()] });
+      yield rows.map((row) => {
+        const { state, ...blocks } = stateOf.get(row.poolAddress) as (typeof page)[number];
+        const entry = toEntry(row, undefined);
+        const { lastBlock, lastTime, balanceBlock } = blocks;
+        return Object.assign(entry, { state: entry.protocol.read(state), lastBlock, lastTime, balanceBlock });
+      });
+    }
+  }
+
+  /** Entries of pools that have had no event, but price tokens from the first block on, a page at a time. */
+  async *listInactive(start: PriceStart): AsyncGenerator<PoolEntry[]> {
+    this.#start = start;
+    for await (const page of listPricedInactivePools(this.#store, this.#chainId)) {
+      const stateOf = new Map(page.map((state) => [state.poolAddress, state]));
+      const addresses = [...stateOf.keys()].filter((address) => this.lastBlockOf(address) < 0);
+      const rows = await getPools(this.#store, { chainId: this.#chainId, addresses });
+      yield rows.map((row) => toInactiveEntry(row, stateOf.get(row.poolAddress) as InactivePoolRow, start));
     }
   }
 
   /** Loads the entries of pools before their events are added. */
   async prepare(addresses: Iterable<string>): Promise<void> {
-    const missing = [...addresses].filter(
-      (address) => this.#known.has(address) && !this.#entries.has(address),
+    const missing = [...new Set(addresses)].filter(
+      (address) => this.#index.has(address) && this.get(address) === undefined,
     );
-    if (missing.length > 0) await this.#addEntries(missing, []);
+    for (const entry of await this.#read(missing)) this.#entries.set(entry.row.poolAddress, "", entry);
   }
 
-  async #addEntries(addresses: readonly string[], states: readonly PoolStateRow[]): Promise<void> {
-    const known =
-      states.length > 0 ? states : await getPoolStates(this.#store, { chainId: this.#chainId, addresses });
-    const stateOf = new Map(known.map((state) => [state.poolAddress, state]));
-    for (const row of await getPools(this.#store, { chainId: this.#chainId, addresses })) {
-      this.#entries.set(row.poolAddress, toEntry(row, stateOf.get(row.poolAddress)));
-    }
+  /** Entries of known pools, which are not kept. */
+  async read(addresses: readonly string[]): Promise<PoolEntry[]> {
+    const kept = addresses.flatMap((address) => this.get(address) ?? []);
+    const missing = addresses.filter(
+      (address) => this.#index.has(address) && this.get(address) === undefined,
+    );
+    return [...kept, ...(await this.#read(missing))];
+  }
+
+  async #read(addresses: readonly string[]): Promise<PoolEntry[]> {
+    if (addresses.length === 0) return [];
+    const wanted = { chainId: this.#chainId, addresses };
+    const states = new Map((await getPoolStates(this.#store, wanted)).map((row) => [row.poolAddress, row]));
+    const inactive = await this.#getInactive(addresses.filter((address) => !states.has(address)));
+    return (await getPools(this.#store, wanted)).map((row) => {
+      const read = inactive.get(row.poolAddress);
+      return read !== undefined && this.#start !== undefined
+        ? toInactiveEntry(row, read, this.#start)
+        : toEntry(row, states.get(row.poolAddress));
+    });
+  }
+
+  async #getInactive(addresses: readonly string[]): Promise<Map<string, InactivePoolRow>> {
+    if (this.#start === undefined || addresses.length === 0) return new Map();
+    const rows = await getInactivePools(this.#store, { chainId: this.#chainId, addresses });
+    return new Map(rows.filter((row) => row.priced).map((row) => [row.poolAddress, row]));
   }
 
   add(row: PoolRow): void {
-    if (this.#known.has(row.poolAddress)) return;
-    this.#know(row);
-    this.#entries.set(row.poolAddress, toEntry(row, undefined));
-  }
-
-  #know(row: Pick<PoolRow, "poolAddress" | "protocol">): void {
-    const protocol = protocolOf(row.protocol);
-    this.#known.set(row.poolAddress, protocol);
-    if (protocol.feeCall !== undefined) this.#changingFees.set(row.poolAddress, protocol);
+    if (this.#index.has(row.poolAddress)) return;
+    this.#index.add(row.poolAddress, protocolOf(row.protocol));
+    this.#entries.set(row.poolAddress, "", toEntry(row, undefined));
   }
 
   has(address: string): boolean {
-    return this.#known.has(address);
+    return this.#index.has(address);
   }
 
   /** Protocol of a known pool. */
   protocolOf(address: string): Protocol | undefined {
-    return this.#known.get(address);
+    return this.#index.protocolOf(address);
   }
 
+  /** Pools whose fee changes without an event. */
   get changingFees(): ReadonlyMap<string, Protocol> {
-    return this.#changingFees;
+    return this.#index.changingFees;
   }
 
+  /** The entry of a pool that was prepared or added, and of one used lately. */
   get(address: string): PoolEntry | undefined {
-    return this.#entries.get(address);
+    return this.#entries.get(address, "");
   }
 
-  entries(): IterableIterator<PoolEntry> {
-    return this.#entries.values();
+  /** Block of a pool's last event; negative without one. */
+  lastBlockOf(address: string): number {
+    return this.get(address)?.lastBlock ?? this.#index.lastBlockOf(address);
+  }
+
+  /**
+   * Unix seconds of the last event of a pool that was prepared. Infinity without one: events before the index may be
+   * merged into its buckets before its state says so.
+   */
+  lastTimeOf(address: string): number {
+    const entry = this.get(address);
+    if (entry === undefined) throw new Error(`Pool ${address} was not loaded.`);
+    return entry.lastBlock < 0 ? Number.POSITIVE_INFINITY : entry.lastTime;
+  }
+
+  /** Pools whose balances were read beyond a block. */
+  observedAfter(block: number): string[] {
+    return this.#index.observedAfter(block);
+  }
+
+  /** Blocks of all pools as they are written. */
+  get observed(): ObservedPools {
+    return this.#index;
+  }
+
+  /** After a write: notes what was written, and makes room. */
+  settle(written: Iterable<PoolEntry>): void {
+    for (const entry of written) this.#index.note(entry.row.poolAddress, entry);
+    this.#entries.age();
+  }
+
+  /** Drops the entries of pools whose rows another writer has changed: they are loaded again by need. */
+  forget(pools: Iterable<string>): void {
+    for (const pool of pools) this.#entries.forget(pool);
+  }
+
+  /** Loads pools again that were rolled back in the store, and forgets those that are gone. */
+  async reload({
+    changed,
+    gone,
+  }: {
+    changed: readonly string[];
+    gone: readonly string[];
+  }): Promise<PoolEntry[]> {
+    for (const address of gone) this.#index.remove(address);
+    for (const address of [...changed, ...gone]) this.#entries.forget(address);
+    const entries = await this.#read(changed);
+    for (const entry of entries) {
+      this.#entries.set(entry.row.poolAddress, "", entry);
+      this.#index.note(entry.row.poolAddress, entry);
+    }
+    return entries;
   }
 
   get size(): number {
-    return this.#known.size;
+    return this.#index.size;
   }
 }
 

@@ -6,7 +6,7 @@ import { ageShare, heldShare } from "../../../shared/pricing/vote-share.ts";
 import type { UsedPrice } from "../../price/ballot.ts";
 import type { PriceEdge } from "../../price/edges.ts";
 import type { PriceLink, TokenLink, TokenPrice } from "../../price/link.ts";
-import { DEFAULT_RULES } from "../../price/walk.ts";
+import { DEFAULT_RULES } from "../../price/walk-rules.ts";
 import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
 import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
 import { naiveWalk } from "../../test/prices/naive-walk.ts";
@@ -56,7 +56,6 @@ function setState(
   };
 }
 
-const nothing = () => undefined;
 /** When all pools were created. */
 const CREATED = 1_700_000_000;
 
@@ -73,13 +72,13 @@ describe("PoolPrices", () => {
     const book = new PoolPrices([USDC]);
     const token = address(0xb0);
     const entry = entryOf(1, { tokens: [token, USDC] });
-    book.closeBlock([entry], 1_000, nothing);
+    book.closeBlock([entry], 1_000);
     expect(book.usd(token), "before it is initialised").to.equal(null);
     setState(entry, { price: 4, reserves: [2_500, 9_999] });
-    book.closeBlock([entry], 1_002, nothing);
+    book.closeBlock([entry], 1_002);
     expect(book.usd(token), "below the depth").to.equal(null);
     setState(entry, { price: 4, reserves: [2_500, 10_000] });
-    book.closeBlock([entry], 1_004, nothing);
+    book.closeBlock([entry], 1_004);
     const { poolAddress } = entry.row;
     expect(book.price(token)).to.deep.include({ usd: 4, hops: 1 });
     expect(book.price(token)?.link).to.deep.include({
@@ -87,7 +86,7 @@ describe("PoolPrices", () => {
       support: { pool: poolAddress, depthUsd: 9_216, restUsd: 0 },
     });
     setState(entry, { price: 4, reserves: [1e9, 9_000] });
-    book.closeBlock([entry], 1_006, nothing);
+    book.closeBlock([entry], 1_006);
     expect(book.usd(token), "drained").to.equal(null);
   });
 
@@ -98,7 +97,7 @@ describe("PoolPrices", () => {
       const entry = entryOf(1, { tokens: [token, USDC], price: 4, reserves: [1e6, 50_000] });
       entry.state = { ...(entry.state as V3State), liquidity };
       book.anchor(entry);
-      book.closeBlock([entry], 1_000, nothing);
+      book.closeBlock([entry], 1_000);
       return book.price(token)?.link?.support.depthUsd;
     };
     // √P is 2: L × √P USD on the side of USDC.
@@ -112,14 +111,13 @@ describe("PoolPrices", () => {
     const token = address(0xb0);
     const entry = entryOf(1, { tokens: [token, USDC], price: 4 });
     const other = entryOf(2, { tokens: [address(0xb1), USDC], price: 1 });
-    const find = (pool: string) => [entry, other].find(({ row }) => row.poolAddress === pool);
-    book.closeBlock([entry], 1_000, find);
+    book.closeBlock([entry], 1_000);
     setState(entry, { price: 9, reserves: [1e6, 1e6] });
-    book.closeBlock([entry], 2_000, find);
+    book.closeBlock([entry], 2_000);
     expect(book.usd(token)).to.equal(4);
-    book.closeBlock([other], 2_149, find);
+    book.closeBlock([other], 2_149);
     expect(book.usd(token)).to.equal(4);
-    book.closeBlock([other], 2_151, find);
+    book.closeBlock([other], 2_151);
     expect(book.usd(token)).to.equal(9);
   });
 
@@ -128,17 +126,16 @@ describe("PoolPrices", () => {
     const [token, other] = [address(0xb0), address(0xb1)];
     const main = entryOf(1, { tokens: [token, USDC], price: 4 });
     const beyond = entryOf(2, { tokens: [other, token], price: 9 });
-    const find = (pool: string) => [main, beyond].find(({ row }) => row.poolAddress === pool);
-    book.closeBlock([main, beyond], 1_000, find);
+    book.closeBlock([main, beyond], 1_000);
     expect([book.usd(token), book.usd(other)]).to.deep.equal([4, 36]);
     for (let second = 2; second <= 120; second += 2) {
       setState(main, { price: second % 4 === 0 ? 4e6 : 4e-6, reserves: [1e6, 1e6] });
-      const changes = book.closeBlock([main], 2_000 + second, find);
+      const changes = book.closeBlock([main], 2_000 + second);
       expect([book.usd(token), book.usd(other)], `${second}`).to.deep.equal([4, 36]);
       expect(changes.every(({ link }) => [4, 9].includes((link as PriceLink).price))).to.equal(true);
     }
     setState(main, { price: 4, reserves: [1e6, 1e6] });
-    expect(book.closeBlock([main], 2_122, find)).to.deep.equal([]);
+    expect(book.closeBlock([main], 2_122)).to.deep.equal([]);
   });
 
   it("ignores shallow pools, whatever their price: no price and no link changes", () => {
@@ -161,10 +158,9 @@ describe("PoolPrices", () => {
           entryOf(3, { tokens: [unknown, known] }),
           entryOf(4, { tokens: [known, USDC] }),
         ];
-        const find = (pool: string) => [main, ...shallow].find(({ row }) => row.poolAddress === pool);
         const book = new PoolPrices([USDC]);
         book.anchor(main);
-        book.closeBlock([main], 1_000, find);
+        book.closeBlock([main], 1_000);
         let time = 1_000;
         for (const { price, reserves, seconds, reversed } of list) {
           time += seconds;
@@ -173,7 +169,7 @@ describe("PoolPrices", () => {
           setState(shallow[1] as PoolEntry, { price, reserves: [many, few] });
           setState(shallow[2] as PoolEntry, { price, reserves: [few, Math.min(many, 9_999)] });
           const touched = reversed ? [...shallow].reverse() : shallow;
-          expect(book.closeBlock(touched, time, find)).to.deep.equal([]);
+          expect(book.closeBlock(touched, time)).to.deep.equal([]);
           expect([book.usd(known), book.usd(unknown)]).to.deep.equal([4, null]);
         }
       }),
@@ -186,11 +182,11 @@ describe("PoolPrices", () => {
     const book = new PoolPrices([USDC]);
     book.anchor(entry);
     setState(entry, { price: 9, reserves: [1e6, 1e6] });
-    book.closeBlock([entry], 2_000, nothing);
+    book.closeBlock([entry], 2_000);
     expect(book.usd(token)).to.equal(4);
     const without = new PoolPrices([USDC]);
     without.anchor(entryOf(1, { tokens: [token, USDC] }));
-    without.closeBlock([entry], 2_000, nothing);
+    without.closeBlock([entry], 2_000);
     expect(without.usd(token)).to.equal(9);
   });
 });
@@ -277,14 +273,13 @@ describe("PoolPrices over random blocks", () => {
     fc.assert(
       fc.property(graph, fc.array(block, { maxLength: 25 }), (pairs, blocks) => {
         const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
-        const find = (pool: string) => entries.find(({ row }) => row.poolAddress === pool);
         const book = new PoolPrices([USDC]);
         const model = new Model();
         let time = CREATED;
         for (const each of blocks) {
           time += each.seconds;
           const touched = touch(entries, each, time);
-          book.closeBlock(touched, time, find);
+          book.closeBlock(touched, time);
           expect(pricesIn(book.graph).prices).to.deep.equal(model.close(touched, time));
         }
       }),
@@ -296,14 +291,13 @@ describe("PoolPrices over random blocks", () => {
     fc.assert(
       fc.property(graph, fc.array(block, { minLength: 4, maxLength: 16 }), (pairs, blocks) => {
         const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
-        const find = (pool: string) => entries.find(({ row }) => row.poolAddress === pool);
         let book = new PoolPrices([USDC]);
         const model = new Model();
         let time = CREATED;
         for (const [i, each] of blocks.entries()) {
           time += each.seconds;
           const touched = touch(entries, each, time);
-          book.closeBlock(touched, time, find);
+          book.closeBlock(touched, time);
           const expected = model.close(touched, time);
           if (i % 3 === 2) {
             const links = new Map(

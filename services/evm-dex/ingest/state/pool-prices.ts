@@ -1,11 +1,17 @@
-import { type PricePoint, trimPoints, trustedPrice } from "../../../shared/pricing/median.ts";
+import {
+  MEDIAN_WINDOW_SECONDS,
+  type PricePoint,
+  trimPoints,
+  trustedPrice,
+} from "../../../shared/pricing/median.ts";
 import { ageShare, type DepthPoint, heldShare, nextHeldChange } from "../../../shared/pricing/vote-share.ts";
 import type { PriceEdge } from "../../price/edges.ts";
 import { type LinkChange, PriceGraph } from "../../price/graph.ts";
 import type { TokenLink, TokenPrice } from "../../price/link.ts";
-import type { WalkRules } from "../../price/walk.ts";
+import type { WalkRules } from "../../price/walk-rules.ts";
 import { AnchorFeeds } from "./anchor-feeds.ts";
 import type { PoolEntry } from "./pool-book.ts";
+import { PoolTimers } from "./pool-timers.ts";
 
 /** A pool's price and depth from a second on. */
 export type PoolPoint = PricePoint & DepthPoint;
@@ -13,22 +19,33 @@ export type PoolPoint = PricePoint & DepthPoint;
 /**
  * USD prices of one chain, block by block. A function of the pools' states of the last five minutes and of the prices
  * before, both of which the rows hold: loaded from the store, it continues exactly where it stopped.
+ *
+ * Time alone changes three things, each known beforehand: which price of a disputed pool is its median (any second),
+ * what part of its depth a pool has held (`nextHeldChange`), and which prices are held against a pool that has left
+ * the others (the walk's own). A pool's age counts up to its last event.
  */
 export class PoolPrices {
   readonly graph: PriceGraph;
   readonly feeds = new AnchorFeeds();
+  /**
+   * Prices and depths within the last five minutes, and those before them. Of a pool that has been at rest for longer its
+   * edge says the same: of hundreds of thousands a few thousand are here.
+   */
   readonly #points = new Map<string, PoolPoint[]>();
+  /** What pools were before their first event. */
+  readonly #anchored = new Map<string, PoolPoint>();
   /** Pools whose trusted price is not their spot price: any second may change it. */
   readonly #disputed = new Set<string>();
-  /**
-   * By second: pools that have held more of their depth from then on. Nearly all that were traded in the last five
-   * minutes, thousands on Base: to look at each of them in every block would cost more than the walk.
-   */
-  readonly #due = new Map<number, Set<string>>();
+  readonly #timers = new PoolTimers();
 
   constructor(anchors: readonly string[], rules?: WalkRules) {
     this.graph = new PriceGraph(anchors, rules);
     this.graph.update(0);
+  }
+
+  /** Pools that have had an event in the last five minutes, and some that have not. */
+  get activeCount(): number {
+    return this.#points.size;
   }
 
   usd(token: string): number | null {
@@ -42,8 +59,19 @@ export class PoolPrices {
 
   /** Adds a stored pool to the graph. The last point is the pool's current price. */
   loadPool(entry: PoolEntry, points: PoolPoint[], now: number): void {
-    this.#points.set(entry.row.poolAddress, points);
-    this.#setEdge(entry, now);
+    const pool = entry.row.poolAddress;
+    this.#points.set(pool, points);
+    const edge = edgeOf(entry, points);
+    if (edge !== undefined) this.#setEdge(edge, points, now);
+    this.#restOrWait(pool, points, now);
+  }
+
+  /** Removes a pool that has no price any more. */
+  unload(pool: string): void {
+    this.#points.delete(pool);
+    this.#anchored.delete(pool);
+    this.#disputed.delete(pool);
+    this.graph.remove(pool);
   }
 
   /** Computes the prices of the loaded pools at the last block, whose links these are. */
@@ -61,22 +89,22 @@ export class PoolPrices {
   /** Sets the price and depth of a pool before its first event. */
   anchor(entry: PoolEntry): void {
     const point = pointOf(entry, 0);
-    if (point !== undefined) this.#points.set(entry.row.poolAddress, [point]);
+    if (point !== undefined) this.#anchored.set(entry.row.poolAddress, point);
   }
 
   /** Updates the pools that a block touched. Returns the links that changed in this block. */
-  closeBlock(
-    touched: Iterable<PoolEntry>,
-    time: number,
-    entryOf: (pool: string) => PoolEntry | undefined,
-  ): LinkChange[] {
+  closeBlock(touched: Iterable<PoolEntry>, time: number): LinkChange[] {
     for (const entry of touched) {
-      this.#addPoint(entry, time);
-      this.#setEdge(entry, time);
+      const points = this.#addPoint(entry, time);
+      const edge = edgeOf(entry, points);
+      if (edge !== undefined) this.#setEdge(edge, points, time);
     }
     for (const pool of this.#takeDue(time)) {
-      const entry = entryOf(pool);
-      if (entry !== undefined) this.#setEdge(entry, time);
+      const points = this.#points.get(pool);
+      const edge = this.graph.edge(pool);
+      if (points === undefined || edge === undefined) continue;
+      this.#setEdge(edge, points, time);
+      this.#restOrWait(pool, points, time);
     }
     this.graph.update(time);
     return this.graph.takeLinks();
@@ -85,41 +113,60 @@ export class PoolPrices {
   /** The pools that time alone changes at this second. */
   #takeDue(time: number): Set<string> {
     const pools = new Set(this.#disputed);
-    for (const [second, due] of this.#due) {
-      if (second > time) continue;
-      for (const pool of due) pools.add(pool);
-      this.#due.delete(second);
-    }
+    this.#timers.take(time, pools);
     return pools;
   }
 
-  #addPoint(entry: PoolEntry, time: number): void {
+  /** The pool's points with the present one. */
+  #addPoint(entry: PoolEntry, time: number): PoolPoint[] {
+    const pool = entry.row.poolAddress;
+    const known = this.#points.get(pool);
+    const points = known ?? this.#pointsBefore(pool);
     const point = pointOf(entry, time);
-    if (point === undefined) return;
-    const points = this.#points.get(entry.row.poolAddress);
-    if (points === undefined) {
-      this.#points.set(entry.row.poolAddress, [point]);
-      return;
-    }
-    addPoint(points, point);
+    if (point !== undefined) addPoint(points, point);
+    if (known !== undefined || points.length === 0) return points;
+    this.#points.set(pool, points);
+    this.#timers.add(time + MEDIAN_WINDOW_SECONDS, pool);
+    return points;
   }
 
-  #setEdge(entry: PoolEntry, time: number): void {
-    const pool = entry.row.poolAddress;
-    const points = this.#points.get(pool);
-    const last = points?.at(-1);
-    if (points === undefined || last === undefined) return;
+  /** What a pool has been for longer than the window. */
+  #pointsBefore(pool: string): PoolPoint[] {
+    const anchored = this.#anchored.get(pool);
+    if (anchored !== undefined) {
+      this.#anchored.delete(pool);
+      return [anchored];
+    }
+    const edge = this.graph.edge(pool);
+    if (edge === undefined) return [];
+    const { price, depth0, depth1 } = edge;
+    return [{ time: 0, price, depth0, depth1 }];
+  }
+
+  /** Forgets the points of a pool whose edge says the same, or looks again when it may. */
+  #restOrWait(pool: string, points: readonly PoolPoint[], now: number): void {
+    const last = points.at(-1);
+    const edge = this.graph.edge(pool);
+    if (last === undefined || edge === undefined) return;
+    const isAtRest = last.time <= now - MEDIAN_WINDOW_SECONDS;
+    // An edge's depth is that of the present state, which may have no price.
+    const isSame = edge.price === last.price && edge.depth0 === last.depth0 && edge.depth1 === last.depth1;
+    if (isAtRest && isSame) this.#points.delete(pool);
+    else this.#timers.add((isAtRest ? now : last.time) + MEDIAN_WINDOW_SECONDS, pool);
+  }
+
+  /** Puts a pool into the graph at its trusted price. */
+  #setEdge(edge: PriceEdge, points: PoolPoint[], time: number): void {
+    const { pool } = edge;
     // Also where nothing happens: depth that left before the window must not count in it.
     trimPoints(points, time);
-    const edge = toEdge(entry, { price: trustedPrice(points, time), held: heldShare(points, time) });
-    this.graph.set(edge);
-    if (edge.price === last.price) this.#disputed.delete(pool);
+    const price = trustedPrice(points, time);
+    const held = heldShare(points, time);
+    this.graph.set({ ...edge, price, held });
+    if (price === points.at(-1)?.price) this.#disputed.delete(pool);
     else this.#disputed.add(pool);
-    const due = edge.held === 1 ? undefined : nextHeldChange(points, time);
-    if (due === undefined) return;
-    const pools = this.#due.get(due);
-    if (pools === undefined) this.#due.set(due, new Set([pool]));
-    else pools.add(pool);
+    const due = held === 1 ? undefined : nextHeldChange(points, time);
+    if (due !== undefined) this.#timers.add(due, pool);
   }
 }
 
@@ -142,22 +189,15 @@ export function pointOf(
 }
 
 /**
- * A pool as an edge. Its age counts up to its last event: a pool that nobody has used since it was created has not
- * earned anything.
+ * A pool as an edge, which has its price and what it has held to be added; undefined before it has a price. Its age
+ * counts up to its last event: a pool that nobody has used since it was created has not earned anything.
  */
-function toEdge(
+function edgeOf(
   { protocol, row, state, lastTime }: PoolEntry,
-  { price, held }: { price: number; held: number },
-): PriceEdge {
-  const depth = protocol.depth(state, row);
-  return {
-    pool: row.poolAddress,
-    token0: row.token0Address,
-    token1: row.token1Address,
-    price,
-    depth0: depth.amount0,
-    depth1: depth.amount1,
-    held,
-    aged: ageShare(lastTime - row.createdAt),
-  };
+  points: readonly PoolPoint[],
+): PriceEdge | undefined {
+  if (points.length === 0) return undefined;
+  const { amount0: depth0, amount1: depth1 } = protocol.depth(state, row);
+  const { poolAddress: pool, token0Address: token0, token1Address: token1, createdAt } = row;
+  return { pool, token0, token1, price: 0, depth0, depth1, held: 0, aged: ageShare(lastTime - createdAt) };
 }

@@ -5,13 +5,15 @@ import { emptyV2Bucket, type V2Bucket, v2AmountsText } from "../../metrics/v2-bu
 import type { BucketKey } from "../../store/queries.ts";
 import type { V2LargeSwapsRow, V2RollupRow } from "../../store/v2-collections.ts";
 import { getLargeSwaps, getV2Rollups } from "../../store/v2-queries.ts";
+import { RecentRows } from "./recent-rows.ts";
 import { countV2Swap, toLargeSwap, type V2SwapRow } from "./v2-swap.ts";
 
 /** Spans of a v2 pool's rollups. */
 export const V2_SPANS = [HOUR, DAY] as const;
 
-/** Most rows kept in memory between writes; beyond it all are dropped, since written rows can be loaded again. */
-const MAX_ROWS = 20_000;
+/** Most buckets and hours of large swaps kept in memory between writes. */
+const MAX_BUCKETS = 40_000;
+const MAX_SWAPS = 20_000;
 
 interface CachedBucket {
   readonly poolAddress: string;
@@ -26,15 +28,6 @@ interface CachedLargeSwaps {
   largest: readonly LargeSwap[];
 }
 
-/** The cached rows of one pool. Nested maps: building composite keys would cost more than the lookup. */
-interface PoolRows {
-  /** By start; an hour and a day may start together. */
-  readonly hours: Map<number, CachedBucket>;
-  readonly days: Map<number, CachedBucket>;
-  /** By start. */
-  readonly swaps: Map<number, CachedLargeSwaps>;
-}
-
 /**
  * Hours and days of one chain's v2 pools and the largest swaps of their hours, as absolute rows: loaded before they are
  * changed, written whole. Replaying a write is therefore harmless.
@@ -42,8 +35,10 @@ interface PoolRows {
 export class V2Book {
   readonly #store: Store;
   readonly #chainId: number;
-  readonly #pools = new Map<string, PoolRows>();
-  #rowCount = 0;
+  /** By start × 2, and 1 more for a day. */
+  readonly #buckets = new RecentRows<number, CachedBucket>(MAX_BUCKETS);
+  /** By start. */
+  readonly #swaps = new RecentRows<number, CachedLargeSwaps>(MAX_SWAPS);
   readonly #dirtyBuckets = new Set<CachedBucket>();
   readonly #dirtySwaps = new Set<CachedLargeSwaps>();
 
@@ -57,15 +52,14 @@ export class V2Book {
     const buckets: BucketKey[] = [];
     const hours: { poolAddress: string; start: number }[] = [];
     for (const { poolAddress, time } of swaps) {
-      const rows = this.#rowsOf(poolAddress);
       for (const span of V2_SPANS) {
         const start = startOf(time, span);
-        if (bucketsOf(rows, span).has(start)) continue;
+        if (this.#buckets.get(poolAddress, bucketKey(span, start)) !== undefined) continue;
         this.#addBucket({ poolAddress, span, start, bucket: emptyV2Bucket() });
         buckets.push({ poolAddress, span, start });
       }
       const start = startOf(time, HOUR);
-      if (rows.swaps.has(start)) continue;
+      if (this.#swaps.get(poolAddress, start) !== undefined) continue;
       this.#addSwaps({ poolAddress, start, largest: [] });
       hours.push({ poolAddress, start });
     }
@@ -86,14 +80,13 @@ export class V2Book {
   /** Adds a swap. `prepare` must have loaded its rows. */
   add(swap: V2SwapRow): void {
     const { poolAddress, time } = swap;
-    const rows = this.#rowsOf(poolAddress);
     for (const span of V2_SPANS) {
-      const cached = bucketsOf(rows, span).get(startOf(time, span));
+      const cached = this.#buckets.get(poolAddress, bucketKey(span, startOf(time, span)));
       if (cached === undefined) throw new Error(`The swaps of ${poolAddress} at ${time} were not loaded.`);
       countV2Swap(cached.bucket, swap);
       this.#dirtyBuckets.add(cached);
     }
-    const cached = rows.swaps.get(startOf(time, HOUR)) as CachedLargeSwaps;
+    const cached = this.#swaps.get(poolAddress, startOf(time, HOUR)) as CachedLargeSwaps;
     const largest = withSwap(cached.largest, toLargeSwap(swap));
     if (largest === cached.largest) return;
     cached.largest = largest;
@@ -101,30 +94,11 @@ export class V2Book {
   }
 
   #addBucket(cached: CachedBucket): void {
-    bucketsOf(this.#rowsOf(cached.poolAddress), cached.span).set(cached.start, cached);
-    this.#rowCount += 1;
+    this.#buckets.set(cached.poolAddress, bucketKey(cached.span, cached.start), cached);
   }
 
   #addSwaps(cached: CachedLargeSwaps): void {
-    this.#rowsOf(cached.poolAddress).swaps.set(cached.start, cached);
-    this.#rowCount += 1;
-  }
-
-  #rowsOf(poolAddress: string): PoolRows {
-    let rows = this.#pools.get(poolAddress);
-    if (rows === undefined) {
-      rows = { hours: new Map(), days: new Map(), swaps: new Map() };
-      this.#pools.set(poolAddress, rows);
-    }
-    return rows;
-  }
-
-  /** Drops a pool's rows; none of them may wait for a flush. */
-  forget(poolAddress: string): void {
-    const rows = this.#pools.get(poolAddress);
-    if (rows === undefined) return;
-    this.#pools.delete(poolAddress);
-    this.#rowCount -= rows.hours.size + rows.days.size + rows.swaps.size;
+    this.#swaps.set(cached.poolAddress, cached.start, cached);
   }
 
   /** Returns the rows that changed since the last flush. */
@@ -141,11 +115,17 @@ export class V2Book {
     };
     this.#dirtyBuckets.clear();
     this.#dirtySwaps.clear();
-    if (this.#rowCount > MAX_ROWS) {
-      this.#pools.clear();
-      this.#rowCount = 0;
-    }
+    this.#buckets.age();
+    this.#swaps.age();
     return taken;
+  }
+
+  /** Forgets the rows of pools that were rolled back in the store. */
+  forget(pools: Iterable<string>): void {
+    for (const pool of pools) {
+      this.#buckets.forget(pool);
+      this.#swaps.forget(pool);
+    }
   }
 }
 
@@ -179,6 +159,7 @@ export function readRollup(row: V2RollupRow): V2Bucket {
   };
 }
 
-function bucketsOf(rows: PoolRows, span: number): Map<number, CachedBucket> {
-  return span === HOUR ? rows.hours : rows.days;
+/** An hour and a day may start together. */
+function bucketKey(span: number, start: number): number {
+  return start * 2 + (span === HOUR ? 0 : 1);
 }

@@ -239,7 +239,7 @@ async function partOf(store: Store, { step, kill }: { step: WriteStep; kill: Kil
   const isDone = (_: unknown, i: number) => isDoneAt(kill, i);
   if (step.kind === "put") return { ...step, rows: step.rows.filter(isDone) };
   if (step.kind === "remove") return { ...step, keys: step.keys.filter(isDone) };
-  if (step.kind === "require") return step;
+  if (step.kind === "require" || step.kind === "claim") return step;
   const rows: Record<string, unknown>[] = await store.find(step.collection, { filter: step.filter });
   const keys = rows.map((row) => Object.fromEntries(step.collection.key.map((field) => [field, row[field]])));
   return { kind: "remove", collection: step.collection, keys: keys.filter(isDone) };

@@ -1,6 +1,6 @@
 import { rewindScans } from "../../../shared/index/evm/discovery.ts";
 import { headers } from "../../../shared/index/evm/headers.ts";
-import type { Guard } from "../../../shared/storage/lease.ts";
+import { type Guard, guardedPut } from "../../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
@@ -20,7 +20,7 @@ import {
   priceStarts,
   tokens,
 } from "../../store/collections.ts";
-import { getPriceStart } from "../../store/queries.ts";
+import { getPoolStates, getPriceStart } from "../../store/queries.ts";
 import { factoryFees, gauges, knownWallets, lpAnchors, lpEvents } from "../../store/v2-collections.ts";
 import { REMOVED_FIELDS, type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 import { repairPool } from "./repair-pool.ts";
@@ -35,7 +35,18 @@ import { removeV2From } from "./repair-v2.ts";
  */
 export async function rollbackTo(
   store: Store,
-  { checkpoint, target, guard }: { checkpoint: CheckpointRow; target: RollbackTarget; guard: Guard },
+  {
+    checkpoint,
+    target,
+    guard,
+    observed,
+  }: {
+    checkpoint: CheckpointRow;
+    target: RollbackTarget;
+    guard: Guard;
+    /** All pools whose balances were read beyond the target, where they are known; else they are looked for. */
+    observed?: readonly string[] | undefined;
+  },
 ): Promise<number> {
   const { chainId } = checkpoint;
   const after = { chainId, blockNumber: { gt: target.number } };
@@ -54,13 +65,15 @@ export async function rollbackTo(
     }
   }
   const steps: WriteStep[] = [
-    ...guard(),
-    put(checkpoints, [
-      { ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time },
-    ]),
+    ...guardedPut(guard, checkpoints, {
+      ...checkpoint,
+      blockNumber: target.number,
+      blockHash: target.hash,
+      blockTime: target.time,
+    }),
     put(discoveries, rewindScans(scans, target.number)),
     ...repairs,
-    put(poolStates, await forgetBalances(store, { chainId, target, repaired: removedOf })),
+    put(poolStates, await forgetBalances(store, { chainId, target, repaired: removedOf, observed })),
     ...(await repairPositions(store, { chainId, target })),
     ...removeAnchors(checkpoint, target),
     removeWhere(lpEvents, after),
@@ -86,11 +99,20 @@ async function forgetBalances(
     chainId,
     target,
     repaired,
-  }: { chainId: number; target: RollbackTarget; repaired: ReadonlyMap<string, unknown> },
+    observed,
+  }: {
+    chainId: number;
+    target: RollbackTarget;
+    repaired: ReadonlyMap<string, unknown>;
+    observed: readonly string[] | undefined;
+  },
 ): Promise<PoolStateRow[]> {
-  const later = await store.find(poolStates, { filter: { chainId, balanceBlock: { gt: target.number } } });
-  return later
-    .filter(({ poolAddress }) => !repaired.has(poolAddress))
+  const stored =
+    observed === undefined
+      ? await store.find(poolStates, { filter: { chainId, balanceBlock: { gt: target.number } } })
+      : await getPoolStates(store, { chainId, addresses: observed });
+  return stored
+    .filter(({ poolAddress, balanceBlock }) => balanceBlock > target.number && !repaired.has(poolAddress))
     .map((row) => ({ ...row, balanceBlock: -1 }));
 }
 

@@ -92,7 +92,10 @@ describe("PoolReader", () => {
   it("does not read the store for a row in memory", async () => {
     let current = store;
     const switching = new Proxy({} as Store, {
-      get: (_target, name) => Reflect.get(current, name).bind(current),
+      get(_target, name) {
+        const member: unknown = Reflect.get(current, name);
+        return typeof member === "function" ? member.bind(current) : member;
+      },
     });
     const reader = open({ store: switching });
     const first = await reader.read(view, KEY);

@@ -25,7 +25,8 @@ export async function readPool<R extends object>(
   if (pool === undefined || pool.family !== key.family || !supports(view, pool)) return undefined;
   const found = await readAtHead(store, {
     chainId: key.chainId,
-    read: (checkpoint) => view.read(store, { pool, checkpoint }),
+    inSnapshot: true,
+    read: (checkpoint, snapshot) => view.read(snapshot, { pool, checkpoint }),
     ...(seen && { seen }),
   });
   return found && { checkpoint: found.checkpoint, row: found.value };

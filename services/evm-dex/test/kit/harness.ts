@@ -5,14 +5,15 @@ import type { TestChain } from "../../../../deploy/devnet/testkit.ts";
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import type { EvmSource } from "../../../shared/evm/port.ts";
-import { createEvmSource, type SourceOptions } from "../../../shared/evm/source/source.ts";
+import { withPortal } from "../../../shared/evm/portal/with-portal.ts";
+import { createEvmSource, type SourceLog, type SourceOptions } from "../../../shared/evm/source/source.ts";
 import { readInThread } from "../../../shared/evm/thread/thread.ts";
 import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { type ChainDeployments, loadDeployments } from "../../deployments.ts";
-import { discoverGauges } from "../../ingest/discover/discover-gauges.ts";
 import { discoverPools } from "../../ingest/discover/discover-pools.ts";
+import type { WrittenBatch } from "../../ingest/retention/retention.ts";
 import { openCheckpoint } from "../../ingest/start-block.ts";
 import { ChainSync } from "../../ingest/sync.ts";
 import { COLLECTIONS, checkpoints } from "../../store/collections.ts";
@@ -37,25 +38,41 @@ export async function startTestIngest(
     startBlock?: number;
     urls?: readonly string[];
     maxAddresses?: number;
+    afterBatch?: (batch: WrittenBatch) => Promise<void>;
+    /** Reads history there. */
+    portalUrl?: string;
     log?: (message: string) => void;
     sourceOptions?: Omit<SourceOptions, "clock" | "fetch" | "socketClass">;
   } = {},
 ): Promise<TestIngest> {
   const store = options.store ?? (await openSqliteStore({ path: ":memory:" }));
   await store.declare(COLLECTIONS);
-  const config = { chainId: 8453, urls: options.urls ?? [chain.url], options: options.sourceOptions ?? {} };
-  const source = createEvmSource(config);
+  const { portalUrl, log = () => {} } = options;
+  const config = {
+    chainId: 8453,
+    urls: options.urls ?? [chain.url],
+    options: options.sourceOptions ?? {},
+    portal:
+      portalUrl === undefined
+        ? undefined
+        : { url: portalUrl, options: { gapMs: 0, receiptEvery: 1, finalForMs: 0 } },
+  };
+  const say: SourceLog = (message, { reason }) => log(`${message}: ${reason}`);
+  const nodes = createEvmSource(config);
+  const { portal } = config;
+  const source = portal === undefined ? nodes : withPortal(nodes, { ...portal, log: say });
   const stop = new AbortController();
   const deps = {
     store,
     source,
-    openBulkSource: () => readInThread(source, config),
+    openBulkSource: () => readInThread(source, { ...config, ...(portal && { log: say }) }),
     chain: loadDeployments(chain.deploymentsFile)[0] as ChainDeployments,
     signal: stop.signal,
     log: (_level: string, message: string) => options.log?.(message),
     report: () => {},
     guard: () => [],
     maxAddresses: options.maxAddresses,
+    ...(options.afterBatch && { afterBatch: options.afterBatch }),
   };
   const checkpoint = await openCheckpoint(store, {
     source,
@@ -64,9 +81,11 @@ export async function startTestIngest(
   });
   const { factories } = deps.chain;
   const head = (await source.head()).number;
-  const before = { ...deps, factories, toBlock: Math.min(checkpoint.fromBlock - 1, head), head };
+  const before = {
+    ...{ ...deps, factories, toBlock: Math.min(checkpoint.fromBlock - 1, head) },
+    indexedTo: checkpoint.blockNumber,
+  };
   await discoverPools(store, before);
-  await discoverGauges(store, before);
   const sync = await ChainSync.open(deps, checkpoint);
   return {
     store,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Store } from "../../../shared/storage/port.ts";
-import type { BlockEvents } from "../../ingest/state/indexer.ts";
+import type { BlockEvents, Indexer } from "../../ingest/state/indexer.ts";
 import { loadIndexer } from "../../ingest/state/load-indexer.ts";
 import { startSteps, writeProgress } from "../../ingest/write.ts";
 import type { PoolEvent } from "../../protocols/protocol.ts";
@@ -19,7 +19,7 @@ export interface SmallBlock {
 }
 
 const DAI = address(0x11);
-const ANCHORS = [DAI];
+export const ANCHORS = [DAI];
 const START_S = 1_700_000_000;
 const E18 = 10n ** 18n;
 
@@ -182,14 +182,19 @@ export function startCheckpoint(): CheckpointRow {
   });
 }
 
-/** Indexes the blocks beyond the checkpoint as the ingest does, `batch` blocks a write. */
+/** An indexer at the store's checkpoint. */
+export function openIndexer(store: Store): Promise<Indexer> {
+  return loadIndexer(store, { chainId: CHAIN_ID, anchors: ANCHORS });
+}
+
+/** Indexes the blocks beyond the checkpoint as the ingest does, `batch` blocks a write, by default with an indexer of its own. */
 export async function indexBlocks(
   store: Store,
-  options: { chain: readonly SmallBlock[]; checkpoint: CheckpointRow; batch?: number },
+  options: { chain: readonly SmallBlock[]; checkpoint: CheckpointRow; batch?: number; indexer?: Indexer },
 ): Promise<CheckpointRow> {
   const { chain, batch = 3 } = options;
   let { checkpoint } = options;
-  const indexer = await loadIndexer(store, { chainId: CHAIN_ID, anchors: ANCHORS });
+  const indexer = options.indexer ?? (await openIndexer(store));
   const guard = () => [];
   if (checkpoint.blockNumber === 0) await store.write(startSteps(checkpoint, ANCHORS));
   for (let at = checkpoint.blockNumber; at < chain.length; at += batch) {

@@ -1,8 +1,9 @@
 import { LEAST_SHARE } from "../../../shared/pricing/vote-share.ts";
-import { Ballot, type PoolVote, type UsedPrice } from "../../price/ballot.ts";
+import type { UsedPrice } from "../../price/ballot.ts";
 import type { PriceEdge } from "../../price/edges.ts";
 import type { TokenPrice } from "../../price/link.ts";
-import type { WalkRules } from "../../price/walk.ts";
+import type { WalkRules } from "../../price/walk-rules.ts";
+import { type NaiveVote, naiveDecision } from "./naive-ballot.ts";
 
 interface Priced {
   readonly price: TokenPrice;
@@ -10,13 +11,10 @@ interface Priced {
   readonly earnedUsd: number;
 }
 
-interface NaiveVote extends PoolVote {
-  readonly pool: string;
+interface WalkedVote extends NaiveVote {
   readonly token: string;
-  readonly from: string;
   readonly side: 0 | 1;
   readonly edge: PriceEdge;
-  readonly width: number;
   readonly hops: number;
 }
 
@@ -47,15 +45,10 @@ export function naiveWalk(
     const [widest] = [...votes].sort((a, b) => b.width - a.width || (a.pool < b.pool ? -1 : 1));
     if (widest === undefined) break;
     const { token } = widest;
-    const own = votes.filter((vote) => vote.token === token).sort((a, b) => (a.pool < b.pool ? -1 : 1));
-    const names = [...known.keys()];
-    const ballot = new Ballot(own.map((vote) => vote.pool));
-    for (const [i, vote] of own.entries()) ballot.add({ ...vote, arc: 2 * i });
-    const earned = Float64Array.from(names, (name) => known.get(name)?.earnedUsd as number);
-    const verdict = ballot.decide({ used: options.used.get(token), now, earnedUsd: earned });
-    const chosen = own[verdict.arc / 2] as NaiveVote;
+    const own = votes.filter((vote) => vote.token === token);
+    const verdict = naiveDecision(own, { used: options.used.get(token), now });
+    const { chosen, support, departure, earnedUsd } = verdict;
     const hops = Math.min(...own.map((vote) => vote.hops));
-    const { support, departure, earnedUsd } = verdict;
     const { from: parent, pool, side, edge } = chosen;
     const link = { token, parent, pool, side, price: edge.price, hops, support, departure };
     used.set(token, { usd: chosen.usd, departure });
@@ -67,9 +60,8 @@ export function naiveWalk(
   return { prices: new Map(prices), used };
 }
 
-function votesOf(edge: PriceEdge, known: ReadonlyMap<string, Priced>): NaiveVote[] {
+function votesOf(edge: PriceEdge, known: ReadonlyMap<string, Priced>): WalkedVote[] {
   const { token0, token1, price, depth0, depth1 } = edge;
-  const names = [...known.keys()];
   const ways = [
     { from: token0, token: token1, near: depth0, far: depth1, side: 1 as const },
     { from: token1, token: token0, near: depth1, far: depth0, side: 0 as const },
@@ -81,7 +73,8 @@ function votesOf(edge: PriceEdge, known: ReadonlyMap<string, Priced>): NaiveVote
     if (!(usd > 0 && usd <= 1e12)) return [];
     const width = Math.min(near * parent.price.usd, far * usd, parent.width);
     const weight = width * Math.max(edge.held * edge.aged, LEAST_SHARE);
-    const place = { token, from, side, edge, arc: 0, pool: edge.pool, parent: names.indexOf(from) };
-    return [{ ...place, usd, width, depthUsd: width, weight, hops: parent.price.hops + 1 }];
+    const { earnedUsd } = parent;
+    const place = { token, from, side, edge, pool: edge.pool, earnedUsd };
+    return [{ ...place, usd, width, weight, hops: parent.price.hops + 1 }];
   });
 }

@@ -1,7 +1,7 @@
 import type { PriceEdge } from "../../price/edges.ts";
 import { PriceGraph } from "../../price/graph.ts";
 import { isAnchor, type PriceLink, type TokenPrice } from "../../price/link.ts";
-import type { WalkRules } from "../../price/walk.ts";
+import type { WalkRules } from "../../price/walk-rules.ts";
 
 export interface Walked {
   /** In the order of their tokens. */

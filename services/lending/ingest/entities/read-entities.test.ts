@@ -8,6 +8,7 @@ import {
   type LendingProtocol,
   UnreadableEntity,
 } from "../../protocols/protocol.ts";
+import { CallMemory } from "./call-memory.ts";
 import { readEntities } from "./read-entities.ts";
 
 const ref = (id: string): EntityRef => ({ kind: "node", id });
@@ -32,6 +33,7 @@ function protocolOf(read: (id: string) => Promise<{ found?: string[] }>) {
 
 const options = (deployed: DeployedProtocol, onReference: (ref: EntityRef) => boolean = () => true) => ({
   reader: {} as ContractReader,
+  memory: new CallMemory(),
   protocolOf: () => deployed,
   previous: ({ id }: EntityRef) => (id === "a" ? 5n : undefined),
   onReference,

@@ -6,6 +6,7 @@ import {
   UnreadableEntity,
 } from "../../protocols/protocol.ts";
 import { toStateText } from "../../store/state-text.ts";
+import type { CallMemory } from "./call-memory.ts";
 import { entityKey } from "./entity-key.ts";
 
 /** Entities that are read concurrently: enough to fill several batches of calls. */
@@ -13,6 +14,7 @@ const CONCURRENCY = 1_000;
 
 export interface ReadEntitiesOptions {
   readonly reader: ContractReader;
+  readonly memory: CallMemory;
   readonly protocolOf: (kind: string) => DeployedProtocol;
   /** An entity's last state. */
   readonly previous: (ref: EntityRef) => EntityState | undefined;
@@ -34,7 +36,7 @@ export interface EntityReadings {
  */
 export async function readEntities(
   refs: Iterable<EntityRef>,
-  { reader, protocolOf, previous, onReference, onDone }: ReadEntitiesOptions,
+  { reader, memory, protocolOf, previous, onReference, onDone }: ReadEntitiesOptions,
 ): Promise<EntityReadings> {
   const queue = [...refs];
   const seen = new Set(queue.map(entityKey));
@@ -43,8 +45,10 @@ export async function readEntities(
 
   async function readOne(ref: EntityRef): Promise<void> {
     const { protocol, deployment } = protocolOf(ref.kind);
+    const own = memory.open(entityKey(ref), reader);
     try {
-      const reading = await protocol.read(ref, { reader, previous: previous(ref), deployment });
+      const reading = await protocol.read(ref, { reader: own.reader, previous: previous(ref), deployment });
+      own.done();
       read.push({ ref, state: toStateText(reading.state) });
       for (const reference of reading.references ?? []) {
         if (seen.has(entityKey(reference)) || !onReference(reference)) continue;

@@ -1,6 +1,7 @@
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import { checkLinks } from "../../../shared/evm/links.ts";
 import { scanLogs } from "../../../shared/evm/logs/scan.ts";
+import { listTellingBlocks } from "../../../shared/evm/logs/silent-blocks.ts";
 import type { BlockHeader, EvmSource, Hex, RawLog } from "../../../shared/evm/port.ts";
 
 /** A run of consecutive blocks with their logs, fetched and applied together. */
@@ -32,6 +33,7 @@ export async function fetchBlockBatch(
   },
 ): Promise<BlockBatch> {
   if (from > head.number) return { headers: [], logs: [] };
+  if (from === head.number) return readHead(source, { head, parentHash, topics });
   const numbers = Array.from({ length: head.number - from + 1 }, (_, i) => from + i);
   const headers = (await source.headers(numbers)).filter((header) => header !== null);
   const last = headers.at(-1);
@@ -51,5 +53,25 @@ export async function fetchBlockBatch(
     throw new ReorgDetected(
       `A log of block ${foreign.blockNumber} has another block hash: ${foreign.blockHash}.`,
     );
+  return { headers, logs };
+}
+
+/** The head alone, whose header is known: one request for its logs, by its hash. */
+async function readHead(
+  source: EvmSource,
+  {
+    head,
+    parentHash,
+    topics,
+  }: { head: BlockHeader; parentHash?: string | undefined; topics: readonly Hex[] },
+): Promise<BlockBatch> {
+  const headers = [head];
+  checkLinks(headers, parentHash ?? head.parentHash);
+  if (topics.length === 0) return { headers, logs: [] };
+  const filter = { topics };
+  const range = { fromBlock: head.number, toBlock: head.number, blockHash: head.hash };
+  const received = await source.logs(range, filter);
+  const telling = listTellingBlocks(headers, filter);
+  const logs = await source.verifyEmpty(telling, { logs: received, filter });
   return { headers, logs };
 }

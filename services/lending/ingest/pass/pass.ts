@@ -1,6 +1,7 @@
 import type { Multicall } from "../../../shared/evm/multicall/multicall.ts";
 import type { BlockHeader, RawLog } from "../../../shared/evm/port.ts";
 import type { EntityRef } from "../../protocols/protocol.ts";
+import type { CallMemory } from "../entities/call-memory.ts";
 import { createContractReader } from "../entities/contract-reader.ts";
 import { entityKey } from "../entities/entity-key.ts";
 import type { EntityRegistry } from "../entities/entity-registry.ts";
@@ -17,6 +18,7 @@ export interface PassContext {
   readonly registry: EntityRegistry;
   readonly tokens: TokenCache;
   readonly multicall: Multicall;
+  readonly memory: CallMemory;
 }
 
 export interface PassPlan {
@@ -40,7 +42,7 @@ export interface PassReadings extends EntityReadings {
  * Reads the entities that the batch's logs affect, and those to include, all at the head's hash. Throws as readEntities.
  */
 export async function readPass(context: PassContext, plan: PassPlan): Promise<PassReadings> {
-  const { chainId, protocols, registry, tokens, multicall } = context;
+  const { chainId, protocols, registry, tokens, multicall, memory } = context;
   const { head, batch } = plan;
   const view = new PassView(registry, plan.removedAbove ?? Number.POSITIVE_INFINITY);
   const reader = createContractReader({ chainId, block: head, calls: multicall.at(head), tokens });
@@ -56,6 +58,7 @@ export async function readPass(context: PassContext, plan: PassPlan): Promise<Pa
     for (const ref of pending) seen.add(entityKey(ref));
     const readings = await readEntities(pending, {
       reader,
+      memory,
       protocolOf: (kind) => protocols.forKind(kind),
       previous: (ref) => view.get(ref) && registry.state(ref.kind, ref.id),
       onReference(ref) {

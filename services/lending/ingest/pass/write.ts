@@ -1,6 +1,6 @@
 import { KEPT_HEADERS } from "../../../shared/evm/finality/fork.ts";
 import { type HeaderRow, headers } from "../../../shared/index/evm/headers.ts";
-import type { Guard } from "../../../shared/storage/lease.ts";
+import { type Guard, guardedPut } from "../../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import {
   type CheckpointRow,
@@ -47,8 +47,7 @@ export async function writePass(store: Store, rows: PassRows & { guard: Guard })
     put(entities, rows.entities),
     put(entityHistory, rows.history),
     // Again for MongoDB, where the steps above take time.
-    ...guard(),
-    put(checkpoints, [checkpoint]),
+    ...guardedPut(guard, checkpoints, checkpoint),
     put(headers, rows.headers),
     put(discoveries, rows.discoveries),
     removeWhere(headers, { chainId, number: { gt: 0, lte: blockNumber - KEPT_HEADERS } }),
@@ -75,22 +74,21 @@ export async function writeRollback(
     ...guard(),
     put(discoveries, rows.discoveries),
     remove(entities, keysOf(rows.removed)),
-    ...guard(),
-    put(checkpoints, [next]),
+    ...guardedPut(guard, checkpoints, next),
   ]);
   return next;
 }
 
-/** Stores discovered entities and the scan's progress. */
+/** Stores discovered entities and the progress of their scans. */
 export async function writeDiscovered(
   store: Store,
   {
     entities: rows,
-    progress,
+    scanned,
     guard,
-  }: { entities: readonly EntityRow[]; progress: DiscoveryRow; guard: Guard },
+  }: { entities: readonly EntityRow[]; scanned: readonly DiscoveryRow[]; guard: Guard },
 ): Promise<void> {
-  await store.write([...guard(), put(entities, rows), put(discoveries, [progress])]);
+  await store.write([...guard(), put(entities, rows), put(discoveries, scanned)]);
 }
 
 function replacedSteps(chainId: number, above: number | undefined): WriteStep[] {

@@ -3,8 +3,15 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { createRangeSize } from "../../rpc-client/ranges/range-size.ts";
 import { createFakeClock, type FakeClock } from "../../rpc-client/testkit/fake-network.ts";
-import { type EvmSource, type LogRange, RangeTooLarge, type RawLog, UpstreamError } from "../port.ts";
-import { fakeHeader, fakeLog, TOPIC } from "../testkit/fake-chain.ts";
+import {
+  type EvmSource,
+  type Hex,
+  type LogRange,
+  RangeTooLarge,
+  type RawLog,
+  UpstreamError,
+} from "../port.ts";
+import { FULL_BLOOM, fakeHeader, fakeLog, NO_BLOOM, TOPIC } from "../testkit/fake-chain.ts";
 import { type ScannedRange, type ScanOptions, scanLogs } from "./scan.ts";
 
 type Source = Pick<EvmSource, "logs" | "headers" | "verifyEmpty">;
@@ -225,6 +232,61 @@ describe("scanLogs", () => {
     );
     expect(looked).to.deep.equal([4, 100]);
     expect(chunks.flatMap((chunk) => chunk.logs)).to.deep.equal(all);
+  });
+
+  describe("with a share of checked blocks", () => {
+    /** Counts headers and suspects of a chain of blooms, read in ranges of `maxBlocks`. */
+    const count = async (
+      maxBlocks: number,
+      bloomAt: (number: number) => Hex,
+      more: Partial<ScanOptions> = {},
+    ) => {
+      const clock = createFakeClock();
+      const { source } = createFakeSource(clock, [], () => undefined);
+      const read: number[] = [];
+      let believed = 0;
+      const counting: Source = {
+        ...source,
+        headers: async (numbers) => {
+          read.push(...numbers);
+          return numbers.map((number) => fakeHeader(number, { logsBloom: bloomAt(number) }));
+        },
+        async verifyEmpty(headers, { logs }) {
+          believed += headers.length;
+          return [...logs];
+        },
+      };
+      const limits = { verifyBlocks: 20, verifyShare: 0.01, maxFalseRate: 0.25, ...more };
+      const scan = { toBlock: 9_999, initialRange: maxBlocks, maxRange: maxBlocks, ...limits };
+      await clock.run(collect(scanLogs(counting, options(clock, scan))));
+      return { read, believed };
+    };
+
+    it("reads that share of the headers, however short the ranges are", async () => {
+      for (const maxBlocks of [5, 10, 100, 1_000]) {
+        const { read, believed } = await count(maxBlocks, () => NO_BLOOM);
+        expect(read.length, `${maxBlocks} blocks`).to.be.within(95, 100);
+        expect(believed).to.equal(read.length);
+      }
+      expect((await count(10_000, () => NO_BLOOM)).read).to.have.length(20);
+    });
+
+    it("checks the first blocks beyond that share", async () => {
+      const { read } = await count(10, () => NO_BLOOM, { verifyAllowance: 60 });
+      expect(read.length).to.be.within(155, 160);
+      // Answers of four requests come in any order.
+      expect(read.filter((number) => number < 120)).to.have.length.within(60, 63);
+    });
+
+    it("believes no bloom that is full, and hardly reads any until one tells again", async () => {
+      const busy = await count(1_000, () => FULL_BLOOM);
+      // What is in flight when the first sample turns out mute, and one a range after that.
+      expect(busy.read.length).to.be.below(10 * 4 + 10);
+      expect(busy.believed).to.equal(0);
+      const later = await count(1_000, (number) => (number < 5_000 ? FULL_BLOOM : NO_BLOOM));
+      expect(later.believed).to.be.above(20);
+      expect(later.read.filter((number) => number < 5_000).length).to.be.below(50);
+    });
   });
 });
 

@@ -4,12 +4,14 @@ import { type RangePart, readRanges } from "../../rpc-client/ranges/read-ranges.
 import type { BlockLink } from "../links.ts";
 import {
   type EvmSource,
+  type HistoryPart,
   type LogFilter,
   type LogRange,
   RangeTooLarge,
   type RawLog,
   UpstreamError,
 } from "../port.ts";
+import { SilentSample } from "./silent-sample.ts";
 
 export interface ScanOptions {
   readonly fromBlock: number;
@@ -31,6 +33,12 @@ export interface ScanOptions {
    * withheld logs; Infinity = all of them, default 0 = trust the responses.
    */
   readonly verifyBlocks?: number;
+  /** Most of all scanned blocks that are compared, as a share; default 1. */
+  readonly verifyShare?: number;
+  /** Blocks that are compared beyond that share, the first ones of the scan; default 0. */
+  readonly verifyAllowance?: number;
+  /** See SilentSampleOptions; default 1 = every bloom is believed. */
+  readonly maxFalseRate?: number;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
@@ -52,15 +60,54 @@ const SINGLE_PAUSE_MS = 500;
 /** A header is about a kilobyte, most of it bloom. */
 const HEADERS_AT_ONCE = 1_000;
 
-type Source = Pick<EvmSource, "logs" | "headers" | "verifyEmpty">;
+const NEVER = new AbortController().signal;
+/** What a history is worth its first request for. */
+const MIN_HISTORY_BLOCKS = 1_000;
+/** A history that ended early is asked again after so long. */
+const HISTORY_PAUSE_MS = 60_000;
+
+type Source = Pick<EvmSource, "logs" | "headers" | "verifyEmpty" | "history">;
 
 /**
  * All logs of a range of any length, strictly in block order and without gaps: each part begins where the one before
- * it ended. Several requests are in flight; their size follows the provider's limits and the number of logs. Throws
- * the source's error once halving and retries no longer help (after it has yielded everything before the failing
- * range), or the signal's reason.
+ * it ended. Where the filter names contracts, the source's history brings them as far as it goes (checked already,
+ * whatever `verifyBlocks` says), and requests the rest. Throws the source's error once halving and retries of requests
+ * no longer help (after it has yielded everything before the failing range), or the signal's reason.
  */
 export async function* scanLogs(
+  source: Source,
+  options: ScanOptions,
+): AsyncGenerator<ScannedRange, void, undefined> {
+  const { toBlock, clock = systemClock } = options;
+  let next = options.fromBlock;
+  while (next <= toBlock) {
+    for await (const { range, blocks } of readHistory(source, { ...options, fromBlock: next })) {
+      yield { range, logs: blocks.flatMap((block) => block.logs), links: [] };
+      next = range.toBlock + 1;
+    }
+    if (next > toBlock) return;
+    const startedMs = clock.now();
+    for await (const part of scanByRequests(source, { ...options, fromBlock: next })) {
+      yield part;
+      next = part.range.toBlock + 1;
+      if (source.history !== undefined && clock.now() - startedMs > HISTORY_PAUSE_MS) break;
+    }
+  }
+}
+
+/** A filter by topic alone would bring every block of the range. */
+async function* readHistory(
+  source: Source,
+  { fromBlock, toBlock, filter, signal = NEVER }: ScanOptions,
+): AsyncGenerator<HistoryPart, void, undefined> {
+  const { addresses = [] } = filter;
+  if (source.history === undefined || addresses.length === 0) return;
+  if (toBlock - fromBlock >= MIN_HISTORY_BLOCKS)
+    yield* source.history({ fromBlock, toBlock }, filter, signal);
+}
+
+/** The same by eth_getLogs. Several requests are in flight; their size follows the provider's limits and the logs. */
+async function* scanByRequests(
   source: Source,
   options: ScanOptions,
 ): AsyncGenerator<ScannedRange, void, undefined> {
@@ -78,6 +125,12 @@ export async function* scanLogs(
     max: options.maxRange ?? 100_000,
     targetLogs: options.targetLogs ?? 10_000,
     successesToProbe: 64,
+  });
+  const sampling = new SilentSample({
+    most: verifyBlocks,
+    share: options.verifyShare ?? 1,
+    allowance: options.verifyAllowance ?? 0,
+    maxFalseRate: options.maxFalseRate ?? 1,
   });
 
   async function read(from: number, to: number): Promise<VerifiedLogs> {
@@ -104,10 +157,12 @@ export async function* scanLogs(
 
   async function verify(range: LogRange, logs: readonly RawLog[]): Promise<VerifiedLogs> {
     if (verifyBlocks <= 0) return { logs, links: [] };
+    const count = sampling.take(range.toBlock - range.fromBlock + 1);
+    if (count === 0) return { logs, links: [] };
     const silent = listSilentBlocks(range, logs);
-    const sample = await findMissing(pickEvenly(silent, verifyBlocks), logs);
+    const sample = await findMissing(pickEvenly(silent, count), logs);
     // One log was withheld: verify every block of this response.
-    const isDoubtful = sample.logs.length > logs.length && silent.length > verifyBlocks;
+    const isDoubtful = sample.logs.length > logs.length && silent.length > count;
     return isDoubtful ? findMissing(silent, logs) : sample;
   }
 
@@ -119,7 +174,8 @@ export async function* scanLogs(
       const present = headers.filter((header) => header !== null);
       if (present.length < headers.length)
         throw new UpstreamError("the node returned logs of blocks that it does not have");
-      logs = await source.verifyEmpty(present, { logs, filter });
+      const telling = sampling.selectTelling(present, filter);
+      if (telling.length > 0) logs = await source.verifyEmpty(telling, { logs, filter });
       // Drops the blooms, which are most of a header.
       for (const { number, hash, parentHash } of present) links.push({ number, hash, parentHash });
     }

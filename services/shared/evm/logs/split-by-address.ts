@@ -3,7 +3,7 @@ import type { EvmSource, Hex, LogFilter, LogRange, RawLog } from "../port.ts";
 import { compareLogs } from "../source/parse.ts";
 
 /** The part of a source that scanLogs needs. */
-export type LogSource = Pick<EvmSource, "logs" | "headers" | "verifyEmpty">;
+export type LogSource = Pick<EvmSource, "logs" | "headers" | "verifyEmpty" | "history">;
 
 /** Blooms with more expected false positives than this are ignored. */
 export const MAX_FALSE_POSITIVES = 0.1;
@@ -16,6 +16,8 @@ export const MAX_FALSE_POSITIVES = 0.1;
 export function splitByAddress(source: LogSource, maxAddresses: number): LogSource {
   return {
     headers: source.headers,
+    // Takes any number of contracts.
+    ...(source.history && { history: source.history }),
     async logs(range: LogRange, filter: LogFilter): Promise<RawLog[]> {
       const { addresses = [] } = filter;
       if (addresses.length === 0) return [];

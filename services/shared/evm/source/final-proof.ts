@@ -89,15 +89,25 @@ function headerCall(block: number | "finalized" | "latest") {
   return { method: "eth_getBlockByNumber", params: [tag, false] };
 }
 
+interface FinalThere {
+  readonly block: StoredBlock;
+  /** By the tag, not by depth. */
+  readonly isTagged: boolean;
+}
+
 /**
  * Requests one node's final block on the chain that leads to `tip`, at most the tip; "other" where it has another
- * block at that height, "behind" where it has none yet.
+ * block at that height, "behind" where it has none yet. `isTagKnown` where nodes have given the tag `finalized` before:
+ * then the block that counts by depth is not asked, and one without the tag is "behind" too.
  */
-export function createFinalBlockRequest(tip: StoredBlock): RpcRequest<StoredBlock | "other" | "behind"> {
+export function createFinalBlockRequest(
+  tip: StoredBlock,
+  { isTagKnown = false }: { isTagKnown?: boolean } = {},
+): RpcRequest<FinalThere | "other" | "behind"> {
   const fallback = Math.max(0, tip.number - FINAL_DEPTH);
   return {
-    calls: [headerCall("finalized"), headerCall(fallback), headerCall(tip.number)],
-    read([tagged, deep, own]) {
+    calls: [headerCall("finalized"), headerCall(tip.number), ...(isTagKnown ? [] : [headerCall(fallback)])],
+    read([tagged, own, deep]) {
       const there = parseFirstReply<BlockHeader | null>([own], (result) =>
         result === null ? { value: null } : parseHeader(result, tip.number),
       );
@@ -106,12 +116,13 @@ export function createFinalBlockRequest(tip: StoredBlock): RpcRequest<StoredBloc
       if (there.value.hash !== tip.hash) return { value: "other" };
       // Depth decides where the node does not know the tag (an error, or null).
       const isTagged = tagged?.ok === true && tagged.result !== null;
+      if (!isTagged && isTagKnown) return { value: "behind" };
       const header = isTagged
         ? parseFirstReply([tagged], (result) => parseHeader(result, "latest"))
         : parseFirstReply([deep], (result) => parseHeader(result, fallback));
       if ("fault" in header) return header;
       const { number, hash, timestamp: time } = header.value;
-      return { value: number >= tip.number ? tip : { number, hash, time } };
+      return { value: { block: number >= tip.number ? tip : { number, hash, time }, isTagged } };
     },
   };
 }

@@ -10,6 +10,8 @@ interface HeadTracker {
   head(): Promise<BlockHeader>;
   /** Records a header, which distinguishes a reorg from a node that is behind. */
   record(header: BlockHeader): void;
+  /** Records a header that was found as the head by a question for it alone. */
+  raise(header: BlockHeader): void;
   /** Forgets all headers: they may come from an endpoint that serves another chain. */
   reset(): void;
 }
@@ -50,6 +52,11 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     lowerSince = undefined;
     record(header);
     return header;
+  }
+
+  function raise(header: BlockHeader): void {
+    if (highest === undefined || header.number >= highest.number) accept(header);
+    else record(header);
   }
 
   function reset(): void {
@@ -102,5 +109,5 @@ export function createHeadTracker({ pool, clock, log, chainId }: HeadTrackerOpti
     return known;
   }
 
-  return { head, record, reset };
+  return { head, record, raise, reset };
 }

@@ -66,6 +66,24 @@ export function createBlockByReceiptsRequest(number: number): RpcRequest<BlockWi
   };
 }
 
+/** Requests the receipts of a block as they are; "unavailable" where no endpoint has them. */
+export function createReceiptsRequest({
+  number,
+  hash,
+}: Pick<BlockHeader, "number" | "hash">): RpcRequest<readonly unknown[] | "unavailable"> {
+  return {
+    calls: [{ method: "eth_getBlockReceipts", params: [toQuantity(number)] }],
+    read: (replies) =>
+      parseFirstReply(replies, (receipts) =>
+        Array.isArray(receipts) &&
+        receipts.every((receipt) => String(receipt?.blockHash).toLowerCase() === hash)
+          ? { value: receipts }
+          : { fault: { kind: "missing", message: `no receipts of block ${number}, ${hash}` } },
+      ),
+    conclude: () => ({ value: "unavailable" }),
+  };
+}
+
 /** The same with the filter's logs; null where no endpoint has receipts. */
 export function createBlockLogsByReceiptsRequest(
   number: number,

@@ -1,5 +1,6 @@
 import { createRpcClient, type RpcOptions } from "../../rpc-client/client.ts";
 import type { IdentityCheck, SourceEvent, SourceLog } from "../../rpc-client/endpoint/endpoint.ts";
+import type { HeadProbe } from "../head-watch/port.ts";
 import { parseQuantity } from "../hex.ts";
 import {
   type EthCall,
@@ -10,16 +11,19 @@ import {
   RangeTooLarge,
   UpstreamError,
 } from "../port.ts";
+import { readBlockLogs } from "./block-logs.ts";
 import { createBlockReader } from "./block-reader.ts";
 import { classifyRpcError } from "./classify.ts";
 import { createFinalBlockRequest, createFinalProof } from "./final-proof.ts";
 import { createHeadTracker } from "./head.ts";
+import { createBlockNumberRequest, createNextBlockRequest } from "./head-probe.ts";
 import {
   createCallRequest,
   createCheckedCallRequest,
   createHeaderRequest,
   createLogsRequest,
   createPinnedCallRequest,
+  createReceiptsRequest,
   PIN_FEATURE,
   type PinnedCall,
 } from "./requests.ts";
@@ -53,7 +57,7 @@ export interface EvmSourceConfig {
  * Live JSON-RPC endpoints of one chain behind the EvmSource port. Does no I/O before the first request. Throws
  * TypeError for a list without an http URL or with a malformed one (the URL itself is not quoted).
  */
-export function createEvmSource(config: EvmSourceConfig): EvmSource {
+export function createEvmSource(config: EvmSourceConfig): EvmSource & { readonly probe: HeadProbe } {
   const { chainId, options = {}, log = () => {}, onEvent = () => {} } = config;
   const proof = createFinalProof();
   const rpc = createRpcClient({
@@ -90,6 +94,7 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     return found.length === 0 ? undefined : new IndexContradicted(chainId, found);
   }
 
+  let isTagKnown = false;
   const maxBatch = Math.min(options.blockBatchSize ?? 20, batchSize);
   const { readBlocks, readWithLogs } = createBlockReader({
     pool,
@@ -110,14 +115,16 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
     async finalBlock(tip) {
       const usable = voters.filter((each) => voters.length === 1 || each.isUsable());
       const about = `final block up to ${tip.number}`;
-      const pending = usable.map((voter) => voter.pool.request([createFinalBlockRequest(tip)], about));
+      const request = createFinalBlockRequest(tip, { isTagKnown });
+      const pending = usable.map((voter) => voter.pool.request([request], about));
       const responses = (await Promise.allSettled(pending)).flatMap((each) =>
         each.status === "fulfilled" ? each.value : [],
       );
       if (responses.includes("other")) return null;
       // All endpoints have the tip: the lowest of their final blocks is final for all.
       const final = responses.filter((response) => typeof response !== "string");
-      return final.sort((a, b) => a.number - b.number)[0] ?? null;
+      isTagKnown = final.length > 0 && final.every(({ isTagged }) => isTagged);
+      return final.map(({ block }) => block).sort((a, b) => a.number - b.number)[0] ?? null;
     },
     async headers(numbers) {
       const headers = await pool.request(
@@ -137,9 +144,20 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
       for (const block of blocks ?? []) heads.record(block);
       return blocks;
     },
+    async receipts(block) {
+      const [receipts] = await pool.request(
+        [createReceiptsRequest(block)],
+        `eth_getBlockReceipts ${block.number}`,
+      );
+      return receipts === "unavailable" ? undefined : receipts;
+    },
     async logs(range: LogRange, filter) {
       const about = `eth_getLogs blocks ${range.fromBlock}-${range.toBlock}`;
       const blocks = range.toBlock - range.fromBlock + 1;
+      if (range.blockHash !== undefined) {
+        const block = { number: range.fromBlock, hash: range.blockHash };
+        return readBlockLogs({ pool, clock, lifetime }, block, filter);
+      }
       try {
         const [logs] = await pool.request([createLogsRequest(range, filter)], about);
         onEvent({ kind: "range", blocks, ok: true });
@@ -160,7 +178,22 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource {
         refused.length === 0 ? [] : await pool.request(refused.map(createCheckedCallRequest), about);
       return responses.map((response) => (response === "unpinnable" ? (checked.shift() ?? null) : response));
     },
-    waitForHead: (timeoutMs, signal) => rpc.headSubscription.wait(timeoutMs, signal),
+    async waitForHead(timeoutMs, signal) {
+      await rpc.headSubscription.wait(timeoutMs, signal);
+    },
+    probe: {
+      async blockNumber() {
+        const [number] = await pool.request([createBlockNumberRequest()], "eth_blockNumber");
+        return number as number;
+      },
+      async block(number, withSenders) {
+        const request = createNextBlockRequest(number, withSenders);
+        const [block] = await pool.request([request], `eth_getBlockByNumber ${number}`);
+        if (block) heads.raise(block);
+        return block ?? null;
+      },
+      notified: rpc.headSubscription.wait,
+    },
     async close() {
       rpc.close();
     },

@@ -2,7 +2,7 @@ import { ReorgDetected } from "../../chain-errors.ts";
 import type { RpcRequest } from "../../rpc-client/pending-request.ts";
 import { computeLogsBloom } from "../bloom.ts";
 import { toQuantity } from "../hex.ts";
-import type { BlockHeader, LogFilter, RawLog } from "../port.ts";
+import { type BlockHeader, type LogFilter, RangeTooLarge, type RawLog } from "../port.ts";
 import { createLogFilter, parseLogs, untrustedFault } from "./parse.ts";
 import { parseFirstReply, toRpcFilter } from "./requests.ts";
 
@@ -46,7 +46,10 @@ export function createReceiptLogsRequest(
 }
 
 /** Requests the filter's logs of one block by its hash. */
-export function createBlockLogsRequest(header: BlockHeader, filter: LogFilter): RpcRequest<BlockLogs> {
+export function createBlockLogsRequest(
+  header: Pick<BlockHeader, "number" | "hash">,
+  filter: LogFilter,
+): RpcRequest<BlockLogs> {
   const range = { fromBlock: header.number, toBlock: header.number };
   return {
     calls: [{ method: "eth_getLogs", params: [{ blockHash: header.hash, ...toRpcFilter(filter) }] }],
@@ -59,7 +62,10 @@ export function createBlockLogsRequest(header: BlockHeader, filter: LogFilter): 
       const isOther = "value" in outcome && outcome.value.some((log) => log.blockHash !== header.hash);
       return isOther ? untrustedFault(`logs of another block ${header.number}`) : outcome;
     },
-    conclude: (refusals) =>
-      refusals.every(({ kind }) => kind === "missing") ? { value: "gone" } : undefined,
+    conclude(refusals) {
+      const tooLarge = refusals.find(({ kind }) => kind === "range");
+      if (tooLarge !== undefined) return new RangeTooLarge(`block ${header.number}: ${tooLarge.message}`);
+      return refusals.every(({ kind }) => kind === "missing") ? { value: "gone" } : undefined;
+    },
   };
 }

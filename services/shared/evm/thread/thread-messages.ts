@@ -7,7 +7,9 @@ import {
   RangeTooLarge,
   UpstreamError,
 } from "../port.ts";
+import type { PortalConfig, PortalHistoryOptions } from "../portal/with-portal.ts";
 import type { EvmSourceConfig } from "../source/source.ts";
+import type { HistoryRequest } from "./thread-history.ts";
 
 /** The methods that run in the reader thread: those with large results. */
 export const THREAD_METHODS = ["headers", "blocks", "blocksWithLogs", "logs"] as const;
@@ -16,14 +18,23 @@ export type ThreadMethod = (typeof THREAD_METHODS)[number];
 /** The first message to the thread: its source. */
 export type ThreadTask = Pick<EvmSourceConfig, "chainId" | "urls"> & {
   readonly options: EvmSourceConfig["options"] | undefined;
+  readonly portal: ThreadPortal | undefined;
 };
 
-export interface ThreadRequest {
+/** A portal, without what cannot be cloned into a thread. */
+export type ThreadPortal = Pick<PortalConfig, "url"> & {
+  readonly options?: Omit<PortalHistoryOptions, "clock" | "fetch">;
+};
+
+export interface SourceCall {
   readonly method: ThreadMethod;
   readonly args: readonly unknown[];
+}
+
+export type ThreadRequest = (SourceCall | { readonly history: HistoryRequest }) & {
   /** The final block that the calling source requires of its endpoints, and so does the thread's. */
   readonly final?: FinalBlock | undefined;
-}
+};
 
 /** Messages of a reader thread beside results. */
 export type ThreadMessage =
@@ -61,6 +72,6 @@ export function fromFailure(failure: Failure): Error {
 }
 
 /** Calls a source's method by name. */
-export function callSource(source: EvmSource, { method, args }: ThreadRequest): Promise<unknown> {
+export function callSource(source: EvmSource, { method, args }: SourceCall): Promise<unknown> {
   return (source[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
 }

@@ -1,6 +1,8 @@
 /** The worker of thread.ts: a source of its own that responds by messages. */
 import { serveThread } from "../../process/thread-work.ts";
-import { createEvmSource } from "../source/source.ts";
+import { withPortal } from "../portal/with-portal.ts";
+import { createEvmSource, type SourceEvent, type SourceLog } from "../source/source.ts";
+import { serveHistories } from "./thread-history.ts";
 import {
   callSource,
   type ThreadMessage,
@@ -10,18 +12,16 @@ import {
 } from "./thread-messages.ts";
 
 serveThread<ThreadTask, ThreadRequest>({
-  start({ chainId, urls, options = {} }, post) {
+  start({ chainId, urls, options = {}, portal }, post) {
     const send = (message: ThreadMessage) => post(message);
-    const source = createEvmSource({
-      chainId,
-      urls,
-      options,
-      log: (message, fields) => send({ kind: "log", message, fields }),
-      onEvent: (event) => send({ kind: "event", event }),
-    });
+    const log: SourceLog = (message, fields) => send({ kind: "log", message, fields });
+    const onEvent = (event: SourceEvent) => send({ kind: "event", event });
+    const nodes = createEvmSource({ chainId, urls, options, log, onEvent });
+    const source = portal === undefined ? nodes : withPortal(nodes, { ...portal, log });
+    const answerHistory = serveHistories(source);
     return (request) => {
       if (request.final !== undefined) source.requireFinal(request.final);
-      return callSource(source, request);
+      return "history" in request ? answerHistory(request.history) : callSource(source, request);
     };
   },
   toFailure,

@@ -103,6 +103,10 @@ export interface Endpoint {
 }
 
 const UNSUPPORTED_MS = 600_000;
+/** Batches narrowed by a rate limit are doubled again after this long without another. */
+const NARROWED_MS = 30_000;
+/** How soon an endpoint that contradicts the index is asked again. */
+const CONTRADICTED_MS = 5_000;
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { transport, clock, identityCheck, fields, log, onEvent } = options;
@@ -110,6 +114,9 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const health = createHealth(clock, options);
   const latency = createLatency();
   let batchSize = options.batchSize;
+  /** Providers count the calls of a batch: one with more than they allow a second would be refused for ever. */
+  let narrowSize = Number.POSITIVE_INFINITY;
+  let narrowedAt = 0;
   const unsupportedUntil = new Map<string, number>();
   let verified = false;
   let verifying: Promise<Fault | undefined> | undefined;
@@ -120,7 +127,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   function contradict(reason: string): void {
     verified = false;
     asideReason = reason;
-    health.setAside(options.consistencyCheckMs, true);
+    health.setAside(Math.min(options.consistencyCheckMs, CONTRADICTED_MS), true);
     // Detected every few seconds, logged once.
     if (contradiction === reason) return;
     contradiction = reason;
@@ -136,6 +143,14 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     onEvent({ kind: "aside", host, reason });
   }
 
+  function sizeNow(): number {
+    if (narrowSize < batchSize && clock.now() - narrowedAt > NARROWED_MS) {
+      narrowSize *= 2;
+      narrowedAt = clock.now();
+    }
+    return Math.min(batchSize, narrowSize);
+  }
+
   function recordFaults(responses: readonly RpcResponse[], method: string): void {
     const faults = new Set(responses.flatMap((response) => (response.ok ? [] : [response.fault])));
     for (const fault of faults) {
@@ -143,6 +158,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       if (fault.kind === "rate") {
         health.cool(fault.retryAfterMs ?? options.rateCoolMs);
         transport.concurrency.decrease();
+        if (responses.length > 1) {
+          narrowSize = Math.max(1, Math.floor(Math.min(narrowSize, responses.length) / 2));
+          narrowedAt = clock.now();
+        }
       }
       if (fault.kind === "transient" && fault.retryAfterMs !== undefined) health.cool(fault.retryAfterMs);
       if (fault.kind === "fatal") setAside(fault.message);
@@ -176,7 +195,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   /** A request; calls whose responses show no fork get a call of the consistency check in their batch. */
   async function exchange(own: readonly RpcCall[], signal: AbortSignal): Promise<RpcResponse[]> {
-    const isCheckNeeded = batchSize > 1 && own.some((call) => call.needsConsistencyCheck);
+    const isCheckNeeded = sizeNow() > 1 && own.some((call) => call.needsConsistencyCheck);
     const check = isCheckNeeded ? consistencyCalls().slice(0, 1) : [];
     const responses = await request([...own, ...check], signal);
     if (check.length === 0) return responses;
@@ -247,6 +266,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     return undefined;
   }
 
+  /** In use: the last final block alone tells that it is still the same chain. */
+  async function checkAgain(): Promise<void> {
+    const calls = consistencyCalls().slice(0, 1);
+    const found = await checkConsistency(await requestInBatches(calls), calls);
+    if (found?.kind === "contradicts") contradict(found.message);
+  }
+
   async function checkConsistency(
     responses: readonly RpcResponse[],
     calls: readonly RpcCall[],
@@ -260,7 +286,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   async function requestInBatches(calls: readonly RpcCall[]): Promise<RpcResponse[]> {
     const responses: RpcResponse[] = [];
     while (responses.length < calls.length) {
-      const part = calls.slice(responses.length, responses.length + batchSize);
+      const part = calls.slice(responses.length, responses.length + sizeNow());
       const answered = await request(part, options.lifetime);
       const isTooLarge = answered.some((response) => !response.ok && response.fault.kind === "batch");
       // Retried at once with smaller batches.
@@ -283,7 +309,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     health,
     latency,
     // One less: room for a call of the consistency check.
-    batchSize: () => (batchSize > 1 && consistencyCalls().length > 0 ? batchSize - 1 : batchSize),
+    batchSize: () => (sizeNow() > 1 && consistencyCalls().length > 0 ? sizeNow() - 1 : sizeNow()),
     contradiction: () => contradiction,
     asideReason: () => asideReason,
     isUnsupported: (method) => (unsupportedUntil.get(method) ?? 0) > clock.now(),
@@ -294,7 +320,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       } else if (consistencyCalls().length > 0 && clock.now() - verifiedAt > options.consistencyCheckMs) {
         // Concurrent with the request: its response is bound to the chain by hashes.
         verifiedAt = clock.now();
-        void verifyOnce();
+        void checkAgain();
       }
       return exchange(calls, signal);
     },

@@ -14,16 +14,30 @@ export interface MongoQuery {
    * that order. One find for each is many times as fast as one find for all, in engines that do not join ranges.
    */
   readonly ranges?: readonly Document[];
+  /** Names the index; absent leaves the choice to the server. */
+  readonly hint?: string;
 }
 
+/**
+ * Conditions on the key become a range of `_id`. On a sharded cluster the shard key's fields stay beside it: the router
+ * finds the shard by them, and would ask every shard for `_id` alone.
+ */
 export function toMongoQuery(
   declared: CompiledCollection,
-  { where, order, anyOf = [], via }: Pick<PageRequest, "where" | "order"> & Partial<ParsedSelection>,
+  {
+    where,
+    order,
+    anyOf = [],
+    via,
+    sharded = false,
+  }: Pick<PageRequest, "where" | "order"> & Partial<ParsedSelection> & { readonly sharded?: boolean },
 ): MongoQuery {
   const fixed = new Set(where.filter((p) => p.op === "eq" || p.op === "null").map((p) => p.field.name));
   const byKey = via === undefined ? keyServesBest(declared, { where, order }) : via === "key";
   const key = byKey ? matchKey(declared, where) : undefined;
-  const rest = key === undefined ? where : where.filter((predicate) => !key.covered.has(predicate));
+  const isKept = ({ field }: Predicate): boolean => sharded && declared.shardKey.includes(field.name);
+  const rest =
+    key === undefined ? where : where.filter((predicate) => !key.covered.has(predicate) || isKept(predicate));
   const conditions = rest.map(conditionOf);
   const sort = sortOf(declared, order, fixed);
   const ranges =
@@ -36,7 +50,12 @@ export function toMongoQuery(
     conditions.push({ $or: key.conditions.map((condition) => ({ _id: condition })) });
   if (anyOf.length > 0)
     conditions.push({ $or: anyOf.map((predicates) => joined(predicates.map(conditionOf))) });
-  return { filter: joined(conditions), sort, ...(ranges.length > 0 ? { ranges } : {}) };
+  return {
+    ...{ filter: joined(conditions), sort },
+    ...(ranges.length > 0 ? { ranges } : {}),
+    // The kept fields must not draw the server to the shard key's own index, which has another order.
+    ...hintOf(via ?? (sharded && key !== undefined ? "key" : undefined)),
+  };
 }
 
 /** What to find, in this order: a page needs one find, all rows may be read range by range. */
@@ -60,8 +79,7 @@ function rangesOf(conditions: readonly IdCondition[], sort: MongoQuery["sort"]):
   return ranges.sort((a, b) => (startOf(a) < startOf(b) ? -sign : sign));
 }
 
-/** The `hint` for an index; empty leaves the choice to the server. */
-export function hintOf(via: ParsedSelection["via"]): { hint?: string } {
+function hintOf(via: ParsedSelection["via"]): { hint?: string } {
   if (via === undefined) return {};
   return { hint: via === "key" ? "_id_" : indexName(via) };
 }

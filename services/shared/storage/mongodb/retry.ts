@@ -2,6 +2,9 @@
 const TRANSIENT_CODES: ReadonlySet<number> = new Set([
   6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436,
 ]);
+/** Those that only a server gives which takes writes no longer, and one of which the driver has waited in vain. */
+const FAILOVER_CODES: ReadonlySet<number> = new Set([91, 189, 10107, 11600, 11602, 13435, 13436]);
+const FAILOVER_NAMES = /^MongoNetworkTimeoutError$/;
 const TRANSIENT_NAMES =
   /^Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|TopologyClosed|ClientClosed)Error$/;
 const PAUSES_MS = [100, 400, 1600];
@@ -22,6 +25,15 @@ export function isTransient(error: unknown): boolean {
   if (Array.isArray(errorLabels) && errorLabels.includes("RetryableWriteError")) return true;
   // A bulk write wraps the error that ended it.
   return errorResponse !== error && isTransient(errorResponse);
+}
+
+/** Whether another server may take the writes from now on, so that it is open which of the last ones it has. */
+export function isFailover(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { name, code, errorResponse } = error as MongoFailure;
+  if (typeof name === "string" && FAILOVER_NAMES.test(name)) return true;
+  if (typeof code === "number" && FAILOVER_CODES.has(code)) return true;
+  return errorResponse !== error && isFailover(errorResponse);
 }
 
 /** Whether the driver found no server, so that the operation did not run. */

@@ -1,33 +1,24 @@
 /**
  * The store for more than one machine. A row is a document: its fields under their names (nulls left out), and the
  * key once more as `_id`, one string in key order, so that the primary index serves key ranges and key order.
- * Without transactions by design: see Store.write for the order of steps.
+ * Without transactions by design: see Store.write for the order of steps, and snapshot.ts for reads of one state.
  *
  * Figures and how to repeat them: storage.bench.ts.
  */
-import type { Db, Document, Collection as MongoCollection } from "mongodb";
-import {
-  type CompiledCollection,
-  changedDeclarationError,
-  compileCollection,
-  DeclaredCollections,
-} from "../declaration.ts";
-import {
-  type Collection,
-  ConflictError,
-  type Filter,
-  isEmpty,
-  parallelGroups,
-  type Query,
-  type QueryPlan,
-  type RowOf,
-  type Selection,
-  type Store,
-  type SummableField,
-  type WriteStep,
+import type { ClientSession, Db, Document, Collection as MongoCollection } from "mongodb";
+import { compileCollection, DeclaredCollections } from "../declaration.ts";
+import type {
+  Collection,
+  Filter,
+  Query,
+  QueryPlan,
+  RowOf,
+  Selection,
+  Store,
+  SummableField,
+  WriteStep,
 } from "../port.ts";
 import {
-  type Encoders,
   type ParsedSelection,
   parseFilter,
   parseQuery,
@@ -36,19 +27,38 @@ import {
   totalsOf,
   type UntypedQuery,
 } from "../query.ts";
-import { decoderOf, encoderOf, type Stored } from "../values.ts";
+import { encoderOf } from "../values.ts";
 import { MongoConnection, type MongoOptions } from "./connection.ts";
-import { idOf } from "./key.ts";
+import { declareIn, shard } from "./declare.ts";
+import {
+  documentFilter,
+  documentOf,
+  type Entry,
+  isDuplicate,
+  keyId,
+  keysFilter,
+  rowsOf,
+} from "./documents.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
-import { findsOf, hintOf, indexName, planOfExplain, toMongoQuery } from "./query.ts";
-import { type DuplicateShare, putDocuments, type StoredDocument, settleAll } from "./write.ts";
+import { findsOf, planOfExplain, toMongoQuery } from "./query.ts";
+import { keepsSnapshots, readSnapshot, recorderOf } from "./snapshot.ts";
+import { KEYS_A_QUERY, snapshotId, type WriteContext, writeSteps } from "./steps.ts";
+import { isDirect } from "./url.ts";
+import type { StoredDocument } from "./write.ts";
 
-/** Connects and waits for the server. @throws Error without the URL's credentials. */
+/**
+ * Connects and waits for the server. @throws Error without the URL's credentials; ConfigError for a URL that
+ * checkMongoUrl refuses.
+ */
 export async function openMongoStore(options: MongoOptions): Promise<Store> {
   const connection = await MongoConnection.create(options);
   try {
     const hello = await connection.admin({ hello: 1 });
-    return new MongoStore(connection, { sharded: hello.msg === "isdbgrid" });
+    requirePrimary(hello, options.url);
+    return new MongoStore(connection, {
+      sharded: hello.msg === "isdbgrid",
+      snapshots: keepsSnapshots(hello),
+    });
   } catch (cause) {
     await connection.close();
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -56,131 +66,130 @@ export async function openMongoStore(options: MongoOptions): Promise<Store> {
   }
 }
 
-interface Entry {
-  readonly declared: CompiledCollection;
-  readonly encoders: Encoders;
-  readonly duplicates: DuplicateShare;
+/**
+ * A URL with directConnection=true leads to one member of a replica set, which the driver reads from as a secondary
+ * too. A set of one member has no other.
+ */
+function requirePrimary(hello: Readonly<Record<string, unknown>>, url: string): void {
+  const { hosts, isWritablePrimary, secondary } = hello;
+  const isOneOfSeveral = Array.isArray(hosts) && hosts.length > 1 && isDirect(url);
+  // Compatible servers may say neither.
+  if (isWritablePrimary !== false && secondary !== true && !isOneOfSeveral) return;
+  const members = Array.isArray(hosts) ? ` (${hosts.join(",")})` : "";
+  throw new Error(
+    `the option directConnection must be absent: it names one member of a replica set${members}`,
+  );
 }
 
-const DECLARATIONS = "_collections";
-const KEYS_A_QUERY = 1_000;
+/** What the server is: a part of a sharded cluster, and whether it keeps past states. */
+interface Server {
+  readonly sharded: boolean;
+  readonly snapshots: boolean;
+}
+
+/** Where reads go: to a session's past state, or else to the newest one. */
+interface Reading {
+  readonly session: ClientSession;
+  readonly db: Db;
+}
 
 class MongoStore implements Store {
   readonly engine = "mongodb";
   readonly #connection: MongoConnection;
-  readonly #sharded: boolean;
-  readonly #collections = new DeclaredCollections<Entry>();
+  readonly #server: Server;
+  readonly #collections: DeclaredCollections<Entry>;
+  /** Of a view: see Store.snapshot. */
+  readonly #reading: Reading | undefined;
+  readonly #writing: WriteContext;
 
-  constructor(connection: MongoConnection, { sharded }: { sharded: boolean }) {
+  constructor(
+    connection: MongoConnection,
+    server: Server,
+    view?: { readonly collections: DeclaredCollections<Entry>; readonly reading: Reading },
+  ) {
     this.#connection = connection;
-    this.#sharded = sharded;
+    this.#server = server;
+    this.#collections = view?.collections ?? new DeclaredCollections<Entry>();
+    this.#reading = view?.reading;
+    this.#writing = {
+      connection,
+      collections: this.#collections,
+      sharded: server.sharded,
+      onFencedWrite: server.snapshots ? recorderOf(connection) : async () => {},
+    };
+  }
+
+  get term(): string {
+    return this.#connection.term;
   }
 
   async declare(collections: readonly Collection[]): Promise<void> {
     for (const collection of collections) {
       const declared = compileCollection(collection);
-      if (this.#sharded) await this.#shard(declared);
+      if (this.#server.sharded) await shard(this.#connection, declared);
       await this.#connection.retryable((db) => declareIn(db, declared));
       const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
       this.#collections.add(collection, { declared, encoders, duplicates: { last: 0 } });
     }
   }
 
-  async #shard(declared: CompiledCollection): Promise<void> {
-    const key = Object.fromEntries(declared.shardKey.map((field) => [field, 1]));
-    try {
-      await this.#connection.admin({ shardCollection: `${this.#connection.database}.${declared.name}`, key });
-    } catch (error) {
-      if ((error as { codeName?: string }).codeName !== "AlreadyInitialized") throw error;
-    }
-  }
-
-  /** Idempotent reads and writes of one collection. */
+  /** Idempotent reads of one collection. */
   #documents<T>(
     { declared }: Entry,
-    work: (documents: MongoCollection<StoredDocument>) => Promise<T>,
+    work: (
+      documents: MongoCollection<StoredDocument>,
+      options: { readonly session?: ClientSession },
+    ) => Promise<T>,
   ): Promise<T> {
-    return this.#connection.retryable((db) => work(db.collection<StoredDocument>(declared.name)));
+    const reading = this.#reading;
+    if (reading !== undefined)
+      return work(reading.db.collection(declared.name), { session: reading.session });
+    return this.#connection.retryable((db) => work(db.collection<StoredDocument>(declared.name), {}));
+  }
+
+  async snapshot<C extends Collection, T>(
+    target: C,
+    key: Partial<RowOf<C>>,
+    read: (view: Store) => Promise<T>,
+  ): Promise<{ readonly value: T } | undefined> {
+    if (!this.#server.snapshots || this.#reading !== undefined) return undefined;
+    const collections = this.#collections;
+    const id = snapshotId(collections.get(target), key);
+    return readSnapshot(this.#connection, {
+      id,
+      read: (session, db) =>
+        read(new MongoStore(this.#connection, this.#server, { collections, reading: { session, db } })),
+    });
+  }
+
+  /** A view has a past state, which nothing can be added to. */
+  #requireWritable(): void {
+    if (this.#reading !== undefined) throw new Error("Cannot write to a snapshot: it is read only");
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    for (const group of parallelGroups(steps.filter((step) => !isEmpty(step))))
-      await settleAll(group.map((step) => this.#apply(step)));
-  }
-
-  async #apply(step: WriteStep): Promise<void> {
-    const entry = this.#collections.get(step.collection);
-    const { declared, encoders } = entry;
-    switch (step.kind) {
-      case "put":
-        return this.#put(entry, step.rows);
-      case "remove": {
-        const ids = [...new Set(step.keys.map((key) => keyId(entry, key)))];
-        for (let i = 0; i < ids.length; i += KEYS_A_QUERY) {
-          const filter = { _id: { $in: ids.slice(i, i + KEYS_A_QUERY) } };
-          await this.#documents(entry, (documents) => documents.deleteMany(filter));
-        }
-        return;
-      }
-      case "removeWhere": {
-        const { filter } = toMongoQuery(declared, {
-          where: parseFilter(declared, encoders, step.filter),
-          order: [],
-        });
-        await this.#documents(entry, (documents) => documents.deleteMany(filter));
-        return;
-      }
-      case "require": {
-        const { filter } = toMongoQuery(declared, {
-          where: parseFilter(declared, encoders, step.expected),
-          order: [],
-        });
-        const match = { $and: [{ _id: keyId(entry, step.key) }, filter] };
-        const found = await this.#documents(entry, (documents) =>
-          documents.findOne(match, { projection: { _id: 1 } }),
-        );
-        if (found === null) throw new ConflictError(declared.name);
-      }
-    }
-  }
-
-  async #put(entry: Entry, rows: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
-    // By `_id`: documents are written in no fixed order, so of two rows with one key only the last is written.
-    const byId = new Map<string, StoredDocument>();
-    for (const row of rows) {
-      const document = documentOf(entry, row);
-      byId.set(document._id, document);
-    }
-    const filterOf = (document: StoredDocument): Document => this.#targeted(entry, document);
-    const options = { collection: entry.declared.name, filterOf, duplicates: entry.duplicates };
-    await putDocuments(this.#connection, [...byId.values()], options);
-  }
-
-  /** The filter of one document; a sharded cluster also needs the shard key. */
-  #targeted({ declared }: Entry, document: StoredDocument): Document {
-    if (!this.#sharded) return { _id: document._id };
-    return {
-      _id: document._id,
-      ...Object.fromEntries(declared.shardKey.map((field) => [field, document[field] ?? null])),
-    };
+    this.#requireWritable();
+    await writeSteps(this.#writing, steps);
   }
 
   async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {
     const entry = this.#collections.get(from);
-    const _id = keyId(entry, key);
-    const document = await this.#documents(entry, (documents) => documents.findOne({ _id }));
+    const filter = keysFilter(entry, [key], this.#server);
+    const document = await this.#documents(entry, (documents, options) => documents.findOne(filter, options));
     return rowsOf(document === null ? [] : [document], entry.declared.fields)[0] as RowOf<C> | undefined;
   }
 
   async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
     const entry = this.#collections.get(from);
-    const ids = [...new Set(keys.map((key) => keyId(entry, key)))];
-    const chunks = Array.from({ length: Math.ceil(ids.length / KEYS_A_QUERY) }, (_, i) =>
-      ids.slice(i * KEYS_A_QUERY, (i + 1) * KEYS_A_QUERY),
+    const distinct = [...new Map(keys.map((key) => [keyId(entry, key), key])).values()];
+    const chunks = Array.from({ length: Math.ceil(distinct.length / KEYS_A_QUERY) }, (_, i) =>
+      distinct.slice(i * KEYS_A_QUERY, (i + 1) * KEYS_A_QUERY),
     );
-    const read = (chunk: readonly string[]): Promise<StoredDocument[]> =>
-      this.#documents(entry, (documents) =>
-        documents.find({ _id: { $in: chunk } }, { batchSize: KEYS_A_QUERY + 1 }).toArray(),
+    const read = (chunk: readonly Partial<RowOf<C>>[]): Promise<StoredDocument[]> =>
+      this.#documents(entry, (documents, options) =>
+        documents
+          .find(keysFilter(entry, chunk, this.#server), { ...options, batchSize: KEYS_A_QUERY + 1 })
+          .toArray(),
       );
     const documents = (await Promise.all(chunks.map(read))).flat();
     return rowsOf(documents, entry.declared.fields) as RowOf<C>[];
@@ -208,6 +217,7 @@ class MongoStore implements Store {
   ): Promise<Pick<RowOf<C>, K>[]> {
     const entry = this.#collections.get(from);
     const { declared, encoders } = entry;
+    const { sharded } = this.#server;
     const parsed = parseQuery(declared, encoders, query as UntypedQuery);
     if (parsed.limit === 0) return [];
     // The fields of the order are needed to put nulls last.
@@ -218,12 +228,15 @@ class MongoStore implements Store {
     };
     const source: NullsFirstSource = {
       read: async ({ where, order, skip, limit }) => {
-        const query = toMongoQuery(declared, { ...parsed, where, order });
+        const query = toMongoQuery(declared, { ...parsed, where, order, sharded });
+        const { sort, hint } = query;
         const batchSize = Math.min(limit + 1, 10_000);
         const page = limit === Number.POSITIVE_INFINITY ? { batchSize } : { limit, batchSize };
-        const options = { projection, sort: query.sort, skip, ...page, ...hintOf(parsed.via) };
+        const asked = { projection, sort, skip, ...page, ...(hint !== undefined && { hint }) };
         const read = (filter: Document) =>
-          this.#documents(entry, (documents) => documents.find<StoredRow>(filter, options).toArray());
+          this.#documents(entry, (documents, options) =>
+            documents.find<StoredRow>(filter, { ...options, ...asked }).toArray(),
+          );
         return (await Promise.all(findsOf(query, { skip, limit }).map(read))).flat();
       },
       count: (where) => this.#count(entry, { ...parsed, where }),
@@ -242,8 +255,11 @@ class MongoStore implements Store {
   }
 
   #count(entry: Entry, selection: ParsedSelection): Promise<number> {
-    const { filter } = toMongoQuery(entry.declared, { ...selection, order: [] });
-    return this.#documents(entry, (documents) => documents.countDocuments(filter, hintOf(selection.via)));
+    const { sharded } = this.#server;
+    const { filter, hint } = toMongoQuery(entry.declared, { ...selection, order: [], sharded });
+    return this.#documents(entry, (documents, options) =>
+      documents.countDocuments(filter, { ...options, ...(hint !== undefined && { hint }) }),
+    );
   }
 
   async sum<C extends Collection, K extends SummableField<C>>(
@@ -255,10 +271,13 @@ class MongoStore implements Store {
     const fields = summable(entry.declared, names);
     const where = parseFilter(entry.declared, entry.encoders, filter);
     if (fields.length === 0) return {} as Record<K, number>;
-    const match = toMongoQuery(entry.declared, { where, order: [] }).filter;
+    const { sharded } = this.#server;
+    const { filter: match, hint } = toMongoQuery(entry.declared, { where, order: [], sharded });
     const totals = Object.fromEntries(fields.map(({ name }) => [name, { $sum: `$${name}` }]));
     const pipeline = [{ $match: match }, { $group: { _id: null, ...totals } }];
-    const [group] = await this.#documents(entry, (documents) => documents.aggregate(pipeline).toArray());
+    const [group] = await this.#documents(entry, (documents, options) =>
+      documents.aggregate(pipeline, { ...options, ...(hint !== undefined && { hint }) }).toArray(),
+    );
     return totalsOf(
       entry.declared,
       fields,
@@ -273,14 +292,17 @@ class MongoStore implements Store {
   ): Promise<boolean> {
     const entry = this.#collections.get(target);
     const { declared, encoders } = entry;
+    this.#requireWritable();
+    const { sharded } = this.#server;
     const document = documentOf(entry, row);
     // Never retried: after a lost response it is unknown whether this call wrote.
     if (expected !== null) {
       const { filter } = toMongoQuery(declared, {
         where: parseFilter(declared, encoders, expected),
         order: [],
+        sharded,
       });
-      const match = { $and: [this.#targeted(entry, document), filter] };
+      const match = { $and: [documentFilter(entry, document, { sharded }), filter] };
       const replaced = await this.#connection.once((db) =>
         db.collection<StoredDocument>(declared.name).replaceOne(match, document),
       );
@@ -291,10 +313,10 @@ class MongoStore implements Store {
       return true;
     } catch (error) {
       // A clash with another row in a unique index is an error of the caller, not a lost race.
-      const { _id } = document;
+      const same = documentFilter(entry, document, { sharded });
       if (
         isDuplicate(error) &&
-        (await this.#documents(entry, (documents) => documents.countDocuments({ _id }))) === 1
+        (await this.#documents(entry, (documents) => documents.countDocuments(same))) === 1
       )
         return false;
       throw error;
@@ -305,13 +327,12 @@ class MongoStore implements Store {
     const entry = this.#collections.get(from);
     const { declared, encoders } = entry;
     const parsed = parseQuery(declared, encoders, query as UntypedQuery);
-    const { filter, sort } = toMongoQuery(declared, parsed);
+    const { filter, ...asked } = toMongoQuery(declared, { ...parsed, sharded: this.#server.sharded });
     const limited = parsed.limit !== Number.POSITIVE_INFINITY;
     try {
       const options = {
-        sort,
+        ...asked,
         skip: parsed.skip,
-        ...hintOf(parsed.via),
         ...(limited ? { limit: parsed.limit } : {}),
       };
       const explained = await this.#documents(entry, (documents) =>
@@ -324,77 +345,7 @@ class MongoStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#requireWritable();
     await this.#connection.close();
   }
-}
-
-async function declareIn(db: Db, declared: CompiledCollection): Promise<void> {
-  const declarations = db.collection<{ _id: string; declaration: string }>(DECLARATIONS);
-  const isRecorded = async (): Promise<boolean> => {
-    const stored = await declarations.findOne({ _id: declared.name });
-    if (stored !== null && stored.declaration !== declared.fingerprint) {
-      const place = `MongoDB database ${db.databaseName}`;
-      throw changedDeclarationError(declared, { stored: stored.declaration, place });
-    }
-    return stored !== null;
-  };
-  if (await isRecorded()) return;
-  const indexes = declared.indexes.map((index) => {
-    const { fields, unique, descending, carries } = index;
-    // They end with _id: ties are returned in key order without sorting.
-    const key = Object.fromEntries(
-      [...fields, ...(unique ? [] : ["_id"]), ...carries].map((field) => [
-        field,
-        descending.has(field) ? -1 : 1,
-      ]),
-    );
-    return { key, name: indexName(index), ...(unique ? { unique } : {}) };
-  });
-  if (indexes.length > 0) await db.collection(declared.name).createIndexes(indexes);
-  // Recorded last: if the process dies before this line, the next one repeats the work.
-  try {
-    await declarations.insertOne({ _id: declared.name, declaration: declared.fingerprint });
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    await isRecorded();
-  }
-}
-
-function documentOf({ declared, encoders }: Entry, row: Readonly<Record<string, unknown>>): StoredDocument {
-  const id = keyId({ declared, encoders }, row);
-  const document: StoredDocument = { _id: id };
-  for (const [name, encode] of encoders) {
-    const value = encode(row[name]);
-    if (value !== null) document[name] = value;
-  }
-  return document;
-}
-
-function keyId(
-  { declared, encoders }: Pick<Entry, "declared" | "encoders">,
-  row: Readonly<Record<string, unknown>>,
-): string {
-  return idOf(
-    declared,
-    declared.key.map((field) => (encoders.get(field.name) as (value: unknown) => Stored)(row[field.name])),
-  );
-}
-
-function rowsOf(
-  stored: readonly StoredRow[],
-  fields: CompiledCollection["fields"],
-): Record<string, unknown>[] {
-  const columns = fields.map((field) => ({ name: field.name, decode: decoderOf(field) }));
-  return stored.map((document) => {
-    const row: Record<string, unknown> = {};
-    for (const { name, decode } of columns) {
-      const value = document[name] ?? null;
-      row[name] = decode === undefined ? value : decode(value);
-    }
-    return row;
-  });
-}
-
-function isDuplicate(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 11000;
 }

@@ -41,6 +41,8 @@ export class Connection {
 
   /** "write": all or nothing, holds the file's write lock from the first statement on. "read": sees one snapshot. */
   transaction<T>(kind: "read" | "write", work: () => T): T {
+    // A view is one already.
+    if (kind === "read" && this.#db.inTransaction) return work();
     this.#db.exec(kind === "write" ? "BEGIN IMMEDIATE" : "BEGIN");
     try {
       const result = work();

@@ -10,25 +10,37 @@ export interface Entry {
   readonly encoders: Encoders;
   readonly encode: readonly ((value: unknown) => Stored)[];
   readonly upsert: string;
+  /** The same for ROWS_A_CALL rows. */
+  readonly upsertMany: string;
 }
+
+/** Rows that one call of the driver writes: measured, a quarter cheaper a row than one by one; more gain nothing. */
+export const ROWS_A_CALL = 32;
 
 export function entryOf(declared: CompiledCollection): Entry {
   const encode = declared.fields.map((field) => encoderOf(declared.name, field, SQLITE_DIALECT));
   const encoders = new Map(
     declared.fields.map((field, i) => [field.name, encode[i] as (value: unknown) => Stored]),
   );
-  return { declared, encoders, encode, upsert: upsertSql(declared) };
+  return {
+    declared,
+    encoders,
+    encode,
+    upsert: upsertSql(declared),
+    upsertMany: upsertSql(declared, ROWS_A_CALL),
+  };
 }
 
-/** Fills `into` with the row's values in column order. */
+/** Fills `into` with the row's values in column order, from a place on. */
 export function encodeRow(
   { declared, encode }: Entry,
   row: Readonly<Record<string, unknown>>,
   into: Stored[],
+  from = 0,
 ): Stored[] {
   const { fields } = declared;
   for (let i = 0; i < fields.length; i++) {
-    into[i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
+    into[from + i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
   }
   return into;
 }

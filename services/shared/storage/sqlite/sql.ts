@@ -88,19 +88,23 @@ function fromSql(declared: CompiledCollection, { where, anyOf, via }: ParsedSele
   return { text: `${quoted(name)}${hint}${condition.text}`, params: condition.params };
 }
 
-/** Inserts or replaces one row; a clash with another row's unique index stays an error (INSERT OR REPLACE would delete that row). */
-export function upsertSql(declared: CompiledCollection): string {
+/**
+ * Inserts or replaces rows; a clash with another row's unique index stays an error (INSERT OR REPLACE would delete that
+ * row).
+ */
+export function upsertSql(declared: CompiledCollection, rows = 1): string {
   const rest = declared.fields.filter((field) => !declared.key.includes(field));
   const update = rest.map((field) => `${quoted(field.name)} = excluded.${quoted(field.name)}`).join(", ");
-  return `${insertSql(declared)} ON CONFLICT (${list(declared.key)}) DO ${rest.length === 0 ? "NOTHING" : `UPDATE SET ${update}`}`;
+  return `${insertSql(declared, rows)} ON CONFLICT (${list(declared.key)}) DO ${rest.length === 0 ? "NOTHING" : `UPDATE SET ${update}`}`;
 }
 
 export function insertIfAbsentSql(declared: CompiledCollection): string {
   return `${insertSql(declared)} ON CONFLICT (${list(declared.key)}) DO NOTHING`;
 }
 
-function insertSql(declared: CompiledCollection): string {
-  return `INSERT INTO ${quoted(declared.name)} (${list(declared.fields)}) VALUES (${declared.fields.map(() => "?").join(", ")})`;
+function insertSql(declared: CompiledCollection, rows = 1): string {
+  const row = `(${declared.fields.map(() => "?").join(", ")})`;
+  return `INSERT INTO ${quoted(declared.name)} (${list(declared.fields)}) VALUES ${Array(rows).fill(row).join(", ")}`;
 }
 
 /** Replaces the row that matches; parameters are all fields in order, then those of `where`. */
@@ -123,11 +127,29 @@ export function selectByKeySql(declared: CompiledCollection): string {
   return `SELECT ${list(declared.fields)} FROM ${quoted(declared.name)} WHERE ${keySql(declared)}`;
 }
 
-/** The row with the key, or the last before it that differs in the key's last field alone. Parameters are the key's values in order. */
+/**
+ * The rows with some keys. One parameter: a JSON list of keys, each a list of the key's values in order. One statement
+ * for thousands of keys, since calling the driver costs several times what a look-up does. No key holds a float,
+ * which JSON would round.
+ */
+export function selectByKeysSql(declared: CompiledCollection): string {
+  const same = declared.key.map((field, i) => `row.${quoted(field.name)} = k.value ->> ${i}`);
+  return selectEachSql(declared, same);
+}
+
+/** For each key its row, or the last before it that differs in the key's last field alone. The parameter is as for selectByKeysSql. */
 export function selectLastSql(declared: CompiledCollection): string {
+  const same = declared.key.slice(0, -1).map((field, i) => `${quoted(field.name)} = k.value ->> ${i}`);
   const last = quoted((declared.key.at(-1) as FieldInfo).name);
-  const same = declared.key.slice(0, -1).map((field) => `${quoted(field.name)} = ? AND `);
-  return `SELECT ${list(declared.fields)} FROM ${quoted(declared.name)} WHERE ${same.join("")}${last} <= ? ORDER BY ${last} DESC LIMIT 1`;
+  const upTo = [...same, `${last} <= k.value ->> ${same.length}`].join(" AND ");
+  const found = `row.${last} = (SELECT max(${last}) FROM ${quoted(declared.name)} WHERE ${upTo})`;
+  return selectEachSql(declared, [...same.map((condition) => `row.${condition}`), found]);
+}
+
+/** CROSS JOIN: the keys decide the order, each is one look-up. */
+function selectEachSql(declared: CompiledCollection, conditions: readonly string[]): string {
+  const columns = declared.fields.map((field) => `row.${quoted(field.name)}`).join(", ");
+  return `SELECT ${columns} FROM json_each(?) AS k CROSS JOIN ${quoted(declared.name)} AS row WHERE ${conditions.join(" AND ")}`;
 }
 
 /** Parameters are the key's values in order. */

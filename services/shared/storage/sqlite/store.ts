@@ -4,12 +4,12 @@
  * The hot path writes 48,000 rows a second of 20 fields and one index, or 96,000 of numbers alone, on 2 shared cores;
  * storage.bench.ts measures it and names the bottleneck.
  */
-import type Libsql from "libsql";
 import {
   type CompiledCollection,
   changedDeclarationError,
   compileCollection,
   DeclaredCollections,
+  isSameDeclaration,
 } from "../declaration.ts";
 import {
   type Collection,
@@ -35,8 +35,9 @@ import {
   type UntypedQuery,
 } from "../query.ts";
 import type { Stored } from "../values.ts";
-import { Connection } from "./connection.ts";
-import { type Entry, encodeRow, entryOf, keyCells, keyPredicates, rowsOf } from "./rows.ts";
+import type { Connection } from "./connection.ts";
+import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
+import { type Entry, encodeRow, entryOf, keyCells, keyPredicates, ROWS_A_CALL, rowsOf } from "./rows.ts";
 import {
   countSql,
   createSql,
@@ -47,6 +48,7 @@ import {
   planOf,
   type Sql,
   selectByKeySql,
+  selectByKeysSql,
   selectJoinedSql,
   selectLastSql,
   selectSql,
@@ -54,65 +56,11 @@ import {
   TEXT_SEPARATOR,
   updateSql,
 } from "./sql.ts";
-
-export interface SqliteOptions {
-  /** A file whose folder exists, or ":memory:". */
-  readonly path: string;
-  /** How much of the file is memory-mapped; 64 MiB by default. Mapped pages count as memory of the process. */
-  readonly mappedBytes?: number;
-  /** Rejects every write; the file must exist. */
-  readonly readOnly?: boolean;
-  /** How long a write waits for another process's transaction before it fails; 30 s by default. */
-  readonly busyTimeoutMs?: number;
-}
+import { Views } from "./views.ts";
 
 /** Opens or creates the file. @throws Error that names the path. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { default: Database } = await import("libsql");
-  const { existsSync } = await import("node:fs");
-  const inMemory = options.path === ":memory:";
-  if (options.readOnly && !inMemory && !existsSync(options.path)) {
-    throw new Error(`Cannot open ${options.path} for reading: there is no such file yet`);
-  }
-  let db: Libsql.Database;
-  try {
-    db = new Database(options.path, { timeout: DRIVER_WAIT_MS });
-  } catch (cause) {
-    throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
-  }
-  const connection = new Connection(db, options.busyTimeoutMs ?? 30_000);
-  try {
-    await connection.retrying(() => configure(connection, options));
-  } catch (cause) {
-    db.close();
-    throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
-  }
-  return new SqliteStore(connection, options);
-}
-
-/** The driver blocks the event loop while it waits for a lock, so it waits briefly and `retrying` waits asynchronously. */
-const DRIVER_WAIT_MS = 10;
-
-function configure(connection: Connection, options: SqliteOptions): void {
-  if (options.readOnly) {
-    connection.exec("PRAGMA query_only = 1");
-  } else {
-    connection.exec("PRAGMA page_size = 8192");
-    const mode = connection.all("PRAGMA journal_mode = WAL")[0]?.[0];
-    if (mode !== "wal" && mode !== "memory")
-      throw new Error("this file system does not allow write-ahead logging");
-    connection.exec(
-      "CREATE TABLE IF NOT EXISTS _collections (name TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    );
-  }
-  // NORMAL in WAL mode: a power cut may lose the last transactions, never consistency; a killed process loses nothing.
-  connection.exec("PRAGMA synchronous = NORMAL");
-  connection.exec("PRAGMA cache_size = -32768");
-  connection.exec(`PRAGMA mmap_size = ${Math.trunc(options.mappedBytes ?? 2 ** 26)}`);
-  connection.exec("PRAGMA temp_store = MEMORY");
-  // As many pages as fit into journal_size_limit: a page that many transactions change is copied to the file once.
-  connection.exec("PRAGMA wal_autocheckpoint = 8000");
-  connection.all("PRAGMA journal_size_limit = 67108864");
+  return new SqliteStore(await openConnection(options), options);
 }
 
 class SqliteStore implements Store {
@@ -120,12 +68,36 @@ class SqliteStore implements Store {
   readonly #connection: Connection;
   readonly #path: string;
   readonly #readOnly: boolean;
-  readonly #collections = new DeclaredCollections<Entry>();
+  readonly #collections: DeclaredCollections<Entry>;
+  /** Undefined where there are none: in memory, and of a view. */
+  readonly #views: Views | undefined;
 
-  constructor(connection: Connection, { path, readOnly }: SqliteOptions) {
+  /** With `collections`: a view, whose connection is that of its transaction. */
+  constructor(connection: Connection, options: SqliteOptions, collections?: DeclaredCollections<Entry>) {
     this.#connection = connection;
-    this.#path = path;
-    this.#readOnly = readOnly === true;
+    this.#path = options.path;
+    this.#readOnly = options.readOnly === true;
+    this.#collections = collections ?? new DeclaredCollections<Entry>();
+    const hasViews = collections === undefined && options.path !== MEMORY;
+    this.#views = hasViews ? new Views(() => openConnection({ ...options, readOnly: true })) : undefined;
+  }
+
+  get term(): string {
+    return "";
+  }
+
+  async snapshot<C extends Collection, T>(
+    _of: C,
+    _key: Partial<RowOf<C>>,
+    read: (view: Store) => Promise<T>,
+  ): Promise<{ readonly value: T } | undefined> {
+    if (this.#views === undefined) return undefined;
+    const options = { path: this.#path, readOnly: true };
+    return {
+      value: await this.#views.use((connection) =>
+        read(new SqliteStore(connection, options, this.#collections)),
+      ),
+    };
   }
 
   async declare(collections: readonly Collection[]): Promise<void> {
@@ -142,7 +114,7 @@ class SqliteStore implements Store {
       const declarations = new Map(entries.map(([, { declared }]) => [declared.name, declared]));
       for (const [, { declared }] of entries) {
         const before = stored.get(declared.name) ?? declarations.get(declared.name)?.fingerprint;
-        if (before !== declared.fingerprint) {
+        if (!isSameDeclaration(String(before), declared)) {
           throw changedDeclarationError(declared, { stored: String(before), place: this.#path });
         }
       }
@@ -180,11 +152,11 @@ class SqliteStore implements Store {
   #apply(step: WriteStep): void {
     const entry = this.#collections.get(step.collection);
     const { declared, encoders } = entry;
+    if ((step.kind === "put" || step.kind === "claim") && step.fence !== undefined)
+      this.#apply(step.fence.guard);
+    if (step.kind === "claim") return;
     if (step.kind === "put") {
-      // One row a call: measured, multi-row VALUES are no faster, since converting the values costs more than the calls.
-      const statement = this.#connection.prepare(entry.upsert);
-      const params: Stored[] = new Array(declared.fields.length).fill(null);
-      for (const row of step.rows) statement.run(encodeRow(entry, row, params));
+      this.#put(entry, step.rows);
       return;
     }
     if (step.kind === "remove") {
@@ -202,6 +174,24 @@ class SqliteStore implements Store {
     this.#connection.run(text, params);
   }
 
+  #put(entry: Entry, rows: readonly Readonly<Record<string, unknown>>[]): void {
+    const width = entry.declared.fields.length;
+    const many = rows.length - (rows.length % ROWS_A_CALL);
+    if (many > 0) {
+      const statement = this.#connection.prepare(entry.upsertMany);
+      const params: Stored[] = new Array(width * ROWS_A_CALL).fill(null);
+      for (let from = 0; from < many; from += ROWS_A_CALL) {
+        for (let i = 0; i < ROWS_A_CALL; i++)
+          encodeRow(entry, rows[from + i] as Record<string, unknown>, params, width * i);
+        statement.run(params);
+      }
+    }
+    if (many === rows.length) return;
+    const statement = this.#connection.prepare(entry.upsert);
+    const params: Stored[] = new Array(width).fill(null);
+    for (const row of rows.slice(many)) statement.run(encodeRow(entry, row, params));
+  }
+
   async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {
     const entry = this.#collections.get(from);
     const { declared } = entry;
@@ -215,7 +205,7 @@ class SqliteStore implements Store {
   async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
     const entry = this.#collections.get(from);
     return rowsOf(
-      await this.#selectEach(entry, { text: selectByKeySql(entry.declared), keys }),
+      await this.#selectEach(entry, { text: selectByKeysSql(entry.declared), keys }),
       entry.declared.fields,
     ) as RowOf<C>[];
   }
@@ -229,24 +219,26 @@ class SqliteStore implements Store {
     return rowsOf([...rows.values()], declared.fields) as RowOf<C>[];
   }
 
-  /** Runs a statement for each key, in one read transaction: one snapshot, and one lock instead of one a row. */
+  /** Runs a statement for some thousand keys at a time, in one read transaction: all see one snapshot. */
   async #selectEach(
     entry: Entry,
     { text, keys }: { text: string; keys: readonly Readonly<Record<string, unknown>>[] },
   ): Promise<Stored[][]> {
-    const distinct = new Map<string, readonly Stored[]>();
-    for (const key of keys) {
-      const values = keyPredicates(entry, key).map((p) => p.value);
-      distinct.set(JSON.stringify(values), values);
-    }
-    if (distinct.size === 0) return [];
-    return this.#connection.retrying(() =>
-      this.#connection.transaction("read", () => {
+    const distinct = [
+      ...new Set(keys.map((key) => JSON.stringify(keyPredicates(entry, key).map((p) => p.value)))),
+    ];
+    if (distinct.length === 0) return [];
+    const readPage = (from: number) =>
+      this.#connection.all(text, [`[${distinct.slice(from, from + KEYS_A_READ).join(",")}]`]);
+    return this.#connection.retrying(() => {
+      if (distinct.length <= KEYS_A_READ) return readPage(0);
+      return this.#connection.transaction("read", () => {
         const found: Stored[][] = [];
-        for (const params of distinct.values()) found.push(...this.#connection.all(text, params));
+        for (let from = 0; from < distinct.length; from += KEYS_A_READ)
+          for (const row of readPage(from)) found.push(row);
         return found;
-      }),
-    );
+      });
+    });
   }
 
   async find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
@@ -342,18 +334,17 @@ class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#views?.close();
     this.#connection.close();
   }
 }
 
+/** Keys in one statement: their text stays small beside the rows. */
+const KEYS_A_READ = 5_000;
 /** With fewer rows joining does not pay. */
 const LEAST_TEXTS = 32;
 
 function isTextList({ fields, limit }: ParsedQuery): boolean {
   const [field] = fields;
   return fields.length === 1 && field?.type === "text" && !field.nullable && limit >= LEAST_TEXTS;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -27,12 +27,12 @@ export function answerPoolTransactions(
   request: { endpoint: Pick<Endpoint, "path">; params: PoolPageParams; signal: AbortSignal },
 ): Promise<TableResult> {
   const { endpoint, params, signal } = request;
-  const { store, segments } = deps;
+  const { segments } = deps;
   const { pool_address: pool, limit, offset: skip } = params;
-  return answerAtHead(store, {
+  return answerAtHead(deps.store, {
     endpoint,
     dataKind: "documents",
-    read: async (checkpoint) => {
+    read: async (checkpoint, store) => {
       const range = await findSlots(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });
       if (range === undefined) return [];
       const page = { range, skip, limit, pacer: new Pacer(signal) };

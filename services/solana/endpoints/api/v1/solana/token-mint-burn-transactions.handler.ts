@@ -29,12 +29,12 @@ const FIELD_OF: Readonly<Record<Sortable, keyof SupplyRow>> = {
 
 const NEWEST_FIRST = ["slot", "instructionIndex", "signature", "leg"] as const satisfies (keyof SupplyRow)[];
 
-export function tokenMintBurnTransactionsHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+export function tokenMintBurnTransactionsHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return (params) =>
-    answerAtHead(store, {
+    answerAtHead(deps.store, {
       endpoint,
       dataKind: "rows",
-      read: async (checkpoint) => {
+      read: async (checkpoint, store) => {
         const { token_address: mint, offset: skip, limit } = params;
         const range = await findSlots(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });
         if (range === undefined) return [];

@@ -18,10 +18,10 @@ export function tokenTransactionsTimeBoundedHandler(deps: ServeDeps): Handler<ty
     return answerAtHead(deps.store, {
       endpoint,
       dataKind: "rows",
-      read: async (checkpoint) => {
+      read: async (checkpoint, store) => {
         const window = resolveWindow(params, checkpoint.time);
         const page = { checkpoint, window, filter: { mint, txTypes: TRADES }, offset, limit, signal };
-        return (await readTokenPage(deps, page)).map(cellsOf);
+        return (await readTokenPage({ ...deps, store }, page)).map(cellsOf);
       },
     });
   };

@@ -22,10 +22,10 @@ export function tokenTransactionsHandler(deps: ServeDeps): Handler<typeof endpoi
     return answerAtHead(deps.store, {
       endpoint,
       dataKind: "rows",
-      read: async (checkpoint) => {
+      read: async (checkpoint, store) => {
         const window = resolveWindow(params, checkpoint.time);
         const page = { checkpoint, window, filter, pool, offset, limit, signal };
-        return (await readTokenPage(deps, page)).map(cellsOf);
+        return (await readTokenPage({ ...deps, store }, page)).map(cellsOf);
       },
     });
   };

@@ -6,12 +6,12 @@ import { Pacer } from "../../../../serve/pacer.ts";
 import { findTokens } from "../../../../serve/tokens/find-tokens.ts";
 import { endpoint } from "./tokens.endpoint.ts";
 
-export function tokensHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+export function tokensHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return ({ filter, limit, offset: skip }, { signal }) =>
-    answerAtHead(store, {
+    answerAtHead(deps.store, {
       endpoint,
       dataKind: "documents",
-      read: async () => {
+      read: async (_, store) => {
         const found = await findTokens(store, { filter, skip, limit, pacer: new Pacer(signal) });
         return found.map(({ mint, symbol, name, decimals }) =>
           toCells(endpoint, { programId: mint, symbol, name, decimals }),

@@ -7,13 +7,13 @@ import { Pacer } from "../../../../../serve/pacer.ts";
 import { readCandles } from "../../../../../serve/tokens/candles.ts";
 import { endpoint } from "./token.endpoint.ts";
 
-export function ohlcvTokenHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+export function ohlcvTokenHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return (params, { signal }) => {
     const { token_address: mint, interval } = params;
-    return answerAtHead(store, {
+    return answerAtHead(deps.store, {
       endpoint,
       dataKind: "documents",
-      read: async (checkpoint) => {
+      read: async (checkpoint, store) => {
         const found = await readCandles(store, {
           mint,
           range: params,

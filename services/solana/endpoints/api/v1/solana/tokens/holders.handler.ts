@@ -11,12 +11,12 @@ import { readPriceUsd } from "../../../../../serve/tokens/head-price.ts";
 import { type HolderRow, holders, type TokenRow, tokens } from "../../../../../store/collections.ts";
 import { endpoint } from "./holders.endpoint.ts";
 
-export function tokenHoldersHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+export function tokenHoldersHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return ({ token_address: mint, limit, offset: skip }) =>
-    answerAtHead(store, {
+    answerAtHead(deps.store, {
       endpoint,
       dataKind: "documents",
-      read: async ({ time }) => {
+      read: async ({ time }, store) => {
         const token = await store.get(tokens, { mint });
         if (token === undefined) return [];
         const rows = await findHolders(store, { mint, skip, limit });

@@ -12,12 +12,12 @@ import { type HolderFigures, readHolderFigures } from "../../../../../serve/toke
 import { type TokenRow, tokens } from "../../../../../store/collections.ts";
 import { endpoint } from "./security.endpoint.ts";
 
-export function tokenSecurityHandler({ store }: ServeDeps): Handler<typeof endpoint> {
+export function tokenSecurityHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return ({ token_address: mint }) =>
-    answerAtHead(store, {
+    answerAtHead(deps.store, {
       endpoint,
       dataKind: "documents",
-      read: async (checkpoint) => {
+      read: async (checkpoint, store) => {
         const token = await store.get(tokens, { mint });
         if (token === undefined) return [];
         const query = { mint, time: checkpoint.time, coveredFrom: findCoveredFrom(checkpoint) };

@@ -1,0 +1,121 @@
+/** JSON-RPC over recorded blocks: headers, blocks with their senders, logs. Receipts are not recorded, and refused. */
+import type { PortalBlock, PortalItem } from "../../deploy/devnet/portal/block.ts";
+import { listArchiveFiles, parseLine, readArchiveLines } from "../../services/shared/evm/archive/files.ts";
+
+export interface RpcCall {
+  readonly id: number | string;
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
+export type RpcReply =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly message: string } };
+
+/** Parsed files in memory: readers go forward. */
+const KEPT_FILES = 8;
+
+/** Answers calls of one recorded chain; `call` answers eth_call. */
+export async function createDayNode(
+  folder: string,
+  { chainId, call }: { chainId: number; call: (to: string, data: string) => string | undefined },
+): Promise<(request: RpcCall) => Promise<RpcReply>> {
+  const files = await listArchiveFiles(folder);
+  const kept = new Map<number, Promise<PortalBlock[]>>();
+  const last = (await readWhole(files.at(-1)?.path ?? "")).at(-1) as PortalBlock;
+
+  async function blockAt(number: number): Promise<PortalBlock | undefined> {
+    const at = files.findLastIndex(({ first }) => first <= number);
+    if (at < 0 || number > last.header.number) return undefined;
+    const file = files[at] as (typeof files)[number];
+    let blocks = kept.get(at);
+    if (blocks === undefined) blocks = readWhole(file.path);
+    // The one used last comes last.
+    kept.delete(at);
+    kept.set(at, blocks);
+    if (kept.size > KEPT_FILES) kept.delete(kept.keys().next().value as number);
+    return (await blocks)[number - file.first];
+  }
+
+  async function logsOf(filter: Readonly<Record<string, unknown>>): Promise<string> {
+    const isWanted = matcherOf(filter);
+    const parts: string[] = [];
+    const to = Math.min(numberOf(filter.toBlock, last), last.header.number);
+    for (let number = numberOf(filter.fromBlock, last); number <= to; number++) {
+      const block = await blockAt(number);
+      if (block === undefined) continue;
+      const place = `"blockNumber":"${hex(number)}","blockHash":"${block.header.hash}","removed":false`;
+      for (const log of block.logs) if (isWanted(log)) parts.push(logText(log, place));
+    }
+    return `[${parts.join(",")}]`;
+  }
+
+  return async ({ method, params = [] }) => {
+    if (method === "eth_chainId") return { result: hex(chainId) };
+    if (method === "eth_blockNumber") return { result: hex(last.header.number) };
+    if (method === "eth_getBlockByNumber") {
+      const block = await blockAt(numberOf(params[0], last));
+      return { result: block === undefined ? null : toRpcBlock(block, params[1] === true) };
+    }
+    if (method === "eth_getLogs")
+      return { result: new RawJson(await logsOf(params[0] as Readonly<Record<string, unknown>>)) };
+    if (method === "eth_call") {
+      const { to, data, input } = params[0] as { to: string; data?: string; input?: string };
+      const result = call(to.toLowerCase(), data ?? input ?? "0x");
+      return result === undefined ? { error: { code: 3, message: "execution reverted" } } : { result };
+    }
+    return { error: { code: -32601, message: `the method ${method} does not exist` } };
+  };
+}
+
+/** JSON that is ready: parsing and writing it again would cost more than making it. */
+export class RawJson {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+async function readWhole(path: string): Promise<PortalBlock[]> {
+  const blocks: PortalBlock[] = [];
+  for await (const { text, line } of readArchiveLines(path))
+    blocks.push(parseLine(text, { path, line }) as unknown as PortalBlock);
+  return blocks;
+}
+
+function numberOf(tag: unknown, last: PortalBlock): number {
+  return typeof tag === "string" && tag.startsWith("0x") ? Number(tag) : last.header.number;
+}
+
+function toRpcBlock({ header, transactions }: PortalBlock, isFull: boolean) {
+  return {
+    ...header,
+    ...{ number: hex(header.number), timestamp: hex(header.timestamp), size: "0x186a0" },
+    transactions: transactions.map(({ hash, from, transactionIndex, nonce }) =>
+      isFull ? { hash, from, transactionIndex: hex(transactionIndex), nonce: hex(nonce) } : hash,
+    ),
+  };
+}
+
+function logText(
+  { address, topics, data, transactionHash, transactionIndex, logIndex }: PortalItem,
+  place: string,
+) {
+  return (
+    `{"address":"${address}","topics":${JSON.stringify(topics)},"data":"${data}","transactionHash":"${transactionHash}",` +
+    `"transactionIndex":"${hex(transactionIndex)}","logIndex":"${hex(logIndex)}",${place}}`
+  );
+}
+
+function matcherOf({ address, topics }: Readonly<Record<string, unknown>>): (log: PortalItem) => boolean {
+  const addresses = address === undefined ? undefined : new Set<unknown>([address].flat());
+  const [first] = (topics ?? []) as readonly unknown[];
+  const topic0 = first === undefined || first === null ? undefined : new Set<unknown>([first].flat());
+  return (log) =>
+    (addresses === undefined || addresses.has(log.address)) &&
+    (topic0 === undefined || topic0.has((log.topics as readonly unknown[])[0]));
+}
+
+function hex(value: unknown): string {
+  return `0x${Number(value).toString(16)}`;
+}

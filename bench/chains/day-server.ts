@@ -1,0 +1,45 @@
+/**
+ * The process that a synthetic day comes from: its portal and its node, over a folder of recorded blocks. Arguments: the
+ * folder, the number of pools. Prints the URLs of both; GET of the node answers how many requests it had so far, by
+ * method. Ends with its standard input.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { startPortal } from "../../deploy/devnet/portal/portal.ts";
+import { recordedBlocks } from "../../deploy/devnet/portal/recorded-blocks.ts";
+import { CHAIN_ID, dayChain } from "../synthetic/day/folder.ts";
+import { makeMarket } from "../synthetic/day/market.ts";
+import { createDayCalls } from "./day-calls.ts";
+import { createDayNode, RawJson, type RpcCall } from "./day-node.ts";
+
+const [folder = "", pools = "20000"] = process.argv.slice(2);
+const portal = await startPortal({ blocks: await recordedBlocks(folder), rateLimit: null, strayHeaders: 0 });
+const market = makeMarket(dayChain(), { pools: Number(pools) });
+const answer = await createDayNode(folder, { chainId: CHAIN_ID, call: createDayCalls(market) });
+const asked: Record<string, number> = {};
+
+async function replyTo(request: RpcCall): Promise<string> {
+  asked[request.method] = (asked[request.method] ?? 0) + 1;
+  const start = `{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},`;
+  const reply = await answer(request);
+  if ("error" in reply) return `${start}"error":${JSON.stringify(reply.error)}}`;
+  return `${start}"result":${reply.result instanceof RawJson ? reply.result.text : JSON.stringify(reply.result)}}`;
+}
+
+const server = createServer(async (request, response) => {
+  response.setHeader("content-type", "application/json");
+  if (request.method === "GET") {
+    const { requests, bytes } = { requests: portal.requests(), bytes: portal.bytes() };
+    return void response.end(JSON.stringify({ node: asked, portal: { requests, bytes } }));
+  }
+  const body = JSON.parse(await text(request)) as RpcCall | readonly RpcCall[];
+  const parts: string[] = [];
+  for (const each of [body].flat() as RpcCall[]) parts.push(await replyTo(each));
+  response.end(Array.isArray(body) ? `[${parts.join(",")}]` : parts[0]);
+});
+server.listen(0, "127.0.0.1", () => {
+  const rpc = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  console.log(JSON.stringify({ rpc, portal: portal.url }));
+});
+process.stdin.resume().once("end", () => process.exit(0));

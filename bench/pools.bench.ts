@@ -1,0 +1,133 @@
+/**
+ * npm run bench:pools — an ingest that knows BENCH_KNOWN pools, of which BENCH_POOLS have had events, in a store of
+ * BENCH_ROWS events: how long it takes to start, what it has in memory, events a CPU second over a stream as skewed as
+ * trades are (Zipf), and how long a reorg of two blocks takes. The process that is measured is bundled and has the
+ * flags of the image. BENCH_KEEP names a folder whose history is used again.
+ */
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { IMAGE_FLAGS } from "./image-flags.ts";
+import { type StreamBlock, writeBlocks } from "./pools/stream-file.ts";
+import { usersOf, writeHistory } from "./synthetic/pool-history.ts";
+import { CHAIN_ID, createMarket, streamBlocks } from "./synthetic/pool-market.ts";
+
+const ACTIVE = Number(process.env.BENCH_POOLS ?? 300_000);
+const KNOWN = Number(process.env.BENCH_KNOWN ?? Math.ceil((ACTIVE * 5) / 3));
+const ROWS = Number(process.env.BENCH_ROWS ?? 3_000_000);
+const STREAM = Number(process.env.BENCH_EVENTS ?? 200_000);
+const BATCH = Number(process.env.BENCH_BATCH ?? 20_000);
+const PER_BLOCK = 200;
+const GOALS = { startS: 5, memoryMb: 400, eventsPerCpuS: ACTIVE > 10_000 ? 12_000 : 20_000, reorgS: 1 };
+
+const folder = process.env.BENCH_KEEP ?? (await mkdtemp(join(tmpdir(), "chaintables-bench-pools-")));
+mkdirSync(folder, { recursive: true });
+const name = `${KNOWN}-${ACTIVE}-${ROWS}`;
+const market = createMarket({ known: KNOWN, active: ACTIVE });
+const history = join(folder, `${name}.sqlite`);
+const head = await writeOnce();
+const files = await writeStream();
+const run = await measure();
+report(run);
+if (process.env.BENCH_KEEP === undefined) for (const path of Object.values(files)) rmSync(path);
+if (process.env.BENCH_KEEP === undefined) rmSync(folder, { recursive: true });
+
+async function writeOnce(): Promise<{ number: number; time: number }> {
+  const at = { number: 30_000_000, time: 1_790_000_040 };
+  if (existsSync(history)) return at;
+  const made = await writeHistory(folder, { market, events: ROWS, say: console.log });
+  copyFileSync(made.path, history);
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${made.path}${end}`, { force: true });
+  return made.head;
+}
+
+async function writeStream(): Promise<{ stream: string; fork: string }> {
+  const users = (pool: number) => usersOf(pool, { events: ROWS, active: ACTIVE });
+  const blocks: StreamBlock[] = [];
+  const count = Math.floor(STREAM / PER_BLOCK);
+  for (const block of streamBlocks(market, { from: head, perBlock: PER_BLOCK, usersOf: users })) {
+    blocks.push(block);
+    if (blocks.length === count) break;
+  }
+  const parent = blocks[count - 3] as StreamBlock;
+  const forked: StreamBlock[] = [];
+  for (const block of streamBlocks(market, {
+    from: parent,
+    perBlock: PER_BLOCK,
+    branch: 1,
+    usersOf: users,
+  })) {
+    forked.push(block);
+    if (forked.length === 2) break;
+  }
+  const paths = { stream: join(folder, "stream.jsonl"), fork: join(folder, "fork.jsonl") };
+  await writeBlocks(paths.stream, blocks);
+  await writeBlocks(paths.fork, forked);
+  return paths;
+}
+
+async function measure(): Promise<Record<string, number>> {
+  const out = fileURLToPath(new URL("../.cache/bench-pools/run.mjs", import.meta.url));
+  await build({
+    entryPoints: [fileURLToPath(new URL("./pools/run.ts", import.meta.url))],
+    outfile: out,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    logLevel: "error",
+  });
+  const path = join(folder, "measured.sqlite");
+  copyFileSync(history, path);
+  const options = { path, ...files, anchors: market.graph.anchors, chainId: CHAIN_ID, batch: BATCH };
+  try {
+    const flags = process.env.BENCH_FLAGS?.split(" ") ?? IMAGE_FLAGS;
+    const printed = execFileSync(process.execPath, [...flags, out, JSON.stringify(options)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+      maxBuffer: 2 ** 26,
+    });
+    return JSON.parse(printed.trim().split("\n").at(-1) as string);
+  } finally {
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
+  }
+}
+
+function report(run: Record<string, number>): void {
+  const at = `${ACTIVE} pools with events`;
+  const figures: Figure[] = [
+    { name: `start, CPU, ${at} of ${KNOWN}`, value: run.startCpu as number, unit: "s" },
+    { name: "start, wall", value: run.startWall as number, unit: "s", goal: { atMost: GOALS.startS } },
+    { name: "memory after the start", value: run.rssAfterStart as number, unit: "MB" },
+    { name: "most memory", value: run.peak as number, unit: "MB", goal: { atMost: GOALS.memoryMb } },
+    {
+      name: `${ROWS / 1e6} million rows stored, ${at}`,
+      value: run.eventsPerCpuSecond as number,
+      unit: "events a CPU second",
+      goal: { atLeast: GOALS.eventsPerCpuS },
+    },
+    { name: "a reorg of two blocks, CPU", value: run.healCpu as number, unit: "s" },
+    {
+      name: "a reorg of two blocks, wall",
+      value: run.healWall as number,
+      unit: "s",
+      goal: { atMost: GOALS.reorgS },
+    },
+  ];
+  for (const figure of figures) {
+    const isMissed =
+      figure.goal !== undefined &&
+      ("atLeast" in figure.goal ? figure.value < figure.goal.atLeast : figure.value > figure.goal.atMost);
+    if (isMissed) process.exitCode = 1;
+    console.log(
+      `${figure.name.padEnd(60)}${figure.value.toFixed(2).padStart(12)} ${figure.unit}${isMissed ? "  not reached" : ""}`,
+    );
+  }
+  console.log(JSON.stringify(run));
+  if (KNOWN > ACTIVE) recordFigures("pools", figures);
+}

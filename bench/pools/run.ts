@@ -1,0 +1,147 @@
+/** The process that bench:pools measures: starts an indexer on a stored history, adds blocks, undoes two of them. */
+import { readFileSync } from "node:fs";
+import { loadIndexer } from "../../services/evm-dex/ingest/state/load-indexer.ts";
+import { healIndexer, readUndone } from "../../services/evm-dex/ingest/undo/heal.ts";
+import { rollbackTo } from "../../services/evm-dex/ingest/undo/rollback.ts";
+import { writeProgress } from "../../services/evm-dex/ingest/write.ts";
+import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../services/evm-dex/store/collections.ts";
+import { getCheckpoint } from "../../services/evm-dex/store/queries.ts";
+import { startWithFullSemiSpace } from "../../services/shared/process/v8-flags.ts";
+import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
+import { readBlocks, type StreamBlock } from "./stream-file.ts";
+
+interface RunOptions {
+  readonly path: string;
+  readonly stream: string;
+  readonly fork: string;
+  readonly anchors: readonly string[];
+  readonly chainId: number;
+  /** Most events a write. */
+  readonly batch: number;
+}
+
+startWithFullSemiSpace();
+const { path, stream, fork, anchors, chainId, batch }: RunOptions = JSON.parse(process.argv[2] as string);
+const store = await openSqliteStore({ path });
+await store.declare(COLLECTIONS);
+let checkpoint = (await getCheckpoint(store, chainId)) as CheckpointRow;
+const guard = () => [];
+const chain = { chainId, anchors };
+
+const start = await timed(async () => {
+  await rollbackTo(store, { checkpoint, target: targetOf(checkpoint), guard });
+  return loadIndexer(store, chain);
+});
+const indexer = start.result;
+const rssAfterStart = memoryMb("VmRSS");
+const peakAfterStart = memoryMb("VmHWM");
+
+let events = 0;
+const phases = { load: 0, add: 0 };
+const costs: { cpu: number; wall: number; system: number; events: number }[] = [];
+let waiting: StreamBlock[] = [];
+for await (const block of readBlocks(stream)) {
+  waiting.push(block);
+  const size = waiting.reduce((sum, each) => sum + each.events.length, 0);
+  if (size < batch) continue;
+  const part = waiting;
+  waiting = [];
+  const { cpu, wall, system } = await timed(() => index(part));
+  costs.push({ cpu, wall, system, events: size });
+  events += size;
+}
+const { load: loadCpu, add: addCpu } = phases;
+const rssAfterStream = memoryMb("VmRSS");
+
+const forked: StreamBlock[] = [];
+for await (const block of readBlocks(fork)) forked.push(block);
+const first = forked[0] as StreamBlock;
+const before = await store.count(poolEvents, { chainId, blockNumber: { gte: first.number } });
+const heal = await timed(async () => {
+  const target = { number: first.number - 1, hash: first.parentHash, time: first.time - 2 };
+  const undone = await readUndone(store, { indexer, target: target.number });
+  await rollbackTo(store, { checkpoint, target, guard, observed: undone.changed });
+  checkpoint = { ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time };
+  await healIndexer(store, { indexer, anchors, target: target.number, undone });
+});
+const replace = await timed(() => index(forked));
+await store.close();
+
+const sum = (list: typeof costs, amountOf: (cost: (typeof costs)[number]) => number) =>
+  list.reduce((total, cost) => total + amountOf(cost), 0);
+// The first tenth warms the caches and the compiler up.
+const warm = costs.slice(Math.ceil(costs.length / 10));
+console.log(
+  JSON.stringify({
+    startCpu: start.cpu,
+    startWall: start.wall,
+    rssAfterStart,
+    peakAfterStart,
+    rssAfterStream,
+    peak: memoryMb("VmHWM"),
+    events,
+    eventsPerCpuSecond: sum(warm, (cost) => cost.events) / sum(warm, (cost) => cost.cpu),
+    eventsPerSecond: sum(warm, (cost) => cost.events) / sum(warm, (cost) => cost.wall),
+    // Of all batches, CPU microseconds an event.
+    loadMicros: (1e6 * loadCpu) / events,
+    addMicros: (1e6 * addCpu) / events,
+    writeMicros: (1e6 * (sum(costs, (cost) => cost.cpu) - loadCpu - addCpu)) / events,
+    systemShare: sum(warm, (cost) => cost.system) / sum(warm, (cost) => cost.cpu),
+    firstPerCpuSecond: (costs[0]?.events ?? 0) / (costs[0]?.cpu ?? 1),
+    undone: before,
+    healCpu: heal.cpu,
+    healWall: heal.wall,
+    replaceCpu: replace.cpu,
+  }),
+);
+
+function targetOf({ blockNumber, blockHash, blockTime }: CheckpointRow) {
+  return { number: blockNumber, hash: blockHash, time: blockTime };
+}
+
+/** As the ingest adds a batch: load, add, write. */
+async function index(blocks: readonly StreamBlock[]): Promise<void> {
+  const last = blocks.at(-1) as StreamBlock;
+  const load = await timed(async () => {
+    await indexer.pools.prepare(blocks.flatMap((block) => block.events.map((event) => event.poolAddress)));
+    await indexer.prepare(blocks);
+    await indexer.preparePositions(blocks);
+  });
+  const add = await timed(async () => {
+    for (const block of blocks) indexer.addBlock(block);
+  });
+  phases.load += load.cpu;
+  phases.add += add.cpu;
+  checkpoint = {
+    ...checkpoint,
+    blockNumber: last.number,
+    blockHash: last.hash,
+    blockTime: last.time,
+    chainHead: last.number,
+  };
+  await writeProgress(store, {
+    indexer,
+    flushed: indexer.flush(),
+    guard,
+    progress: { checkpoint, fees: [], factoryFees: [], headers: [] },
+  });
+}
+
+async function timed<T>(
+  work: () => Promise<T>,
+): Promise<{ result: T; cpu: number; system: number; wall: number }> {
+  const [usage, startedMs] = [process.cpuUsage(), performance.now()];
+  const result = await work();
+  const { user, system } = process.cpuUsage(usage);
+  return {
+    result,
+    cpu: (user + system) / 1e6,
+    system: system / 1e6,
+    wall: (performance.now() - startedMs) / 1000,
+  };
+}
+
+function memoryMb(name: string): number {
+  const status = readFileSync("/proc/self/status", "utf8");
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
+}

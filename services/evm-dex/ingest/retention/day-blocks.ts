@@ -1,0 +1,23 @@
+import type { Store } from "../../../shared/storage/port.ts";
+import { poolEvents } from "../../store/collections.ts";
+
+/** The block after the last event before a time, from `low` up to `high`. */
+export async function blockAfter(
+  store: Store,
+  at: { chainId: number; time: number; low: number; high: number },
+): Promise<number> {
+  const { chainId, time } = at;
+  let { low, high } = at;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [next] = await store.find(poolEvents, {
+      filter: { chainId, blockNumber: { gte: middle, lt: high } },
+      order: [{ field: "blockNumber", direction: "asc" }],
+      limit: 1,
+      fields: ["blockNumber", "time"],
+    });
+    if (next === undefined || next.time >= time) high = middle;
+    else low = next.blockNumber + 1;
+  }
+  return low;
+}

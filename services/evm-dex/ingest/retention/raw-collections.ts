@@ -1,0 +1,73 @@
+import type { Collection } from "../../../shared/storage/port.ts";
+import { DAY } from "../../metrics/bucket.ts";
+import { feedAnswers, poolEvents, priceLinks } from "../../store/collections.ts";
+import { lpEvents } from "../../store/v2-collections.ts";
+
+/** A run of blocks that ends with a UTC day. */
+export interface DayBlocks {
+  /** The end excluded. */
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  /** Unix seconds, whole UTC days, the end excluded. */
+  readonly fromTime: number;
+  readonly toTime: number;
+}
+
+type Conditions = Readonly<Record<string, string | number | { readonly lt: number }>>;
+
+/** One row a log or a block, each with the value after it: of a row's group the last one before a block counts. */
+export interface RawCollection {
+  readonly collection: Collection;
+  /** Whose value a row is, beside the chain's. */
+  readonly group: readonly string[];
+  /** The field that orders the rows of one block. */
+  readonly within: string;
+  /** Conditions on rows of a group before these blocks, which an index serves. */
+  readonly before: (blocks: DayBlocks) => Conditions;
+  /** What readers need in any case. */
+  readonly leastSeconds: number;
+  /** Unix seconds among the fields. */
+  readonly times: readonly string[];
+}
+
+const beforeTime = ({ fromTime }: DayBlocks) => ({ time: { lt: fromTime } });
+const beforeBlock = ({ fromBlock }: DayBlocks) => ({ blockNumber: { lt: fromBlock } });
+
+/** The longest window of a wallet's positions, and today. Source: WINDOW_DAYS of serve/provider/summary.ts. */
+const POSITION_SECONDS = 31 * DAY;
+
+/** In the order of removal: prices and positions go before the events that their times are checked by. */
+export const RAW_COLLECTIONS: readonly RawCollection[] = [
+  {
+    collection: lpEvents,
+    group: ["wallet", "poolAddress"],
+    within: "logIndex",
+    before: beforeTime,
+    leastSeconds: POSITION_SECONDS,
+    times: ["time"],
+  },
+  {
+    collection: priceLinks,
+    group: ["token"],
+    within: "token",
+    before: beforeBlock,
+    leastSeconds: 0,
+    times: ["time", "departedAt"],
+  },
+  {
+    collection: feedAnswers,
+    group: ["token"],
+    within: "token",
+    before: beforeBlock,
+    leastSeconds: 0,
+    times: ["updatedAt"],
+  },
+  {
+    collection: poolEvents,
+    group: ["poolAddress"],
+    within: "logIndex",
+    before: beforeTime,
+    leastSeconds: 0,
+    times: ["time", "previousMinute"],
+  },
+];

@@ -1,0 +1,130 @@
+import {
+  type Collection,
+  type Filter,
+  type OrderBy,
+  type RowOf,
+  removeWhere,
+  type WriteStep,
+} from "../../../shared/storage/port.ts";
+import { DAY, HOUR, MINUTE } from "../../metrics/bucket.ts";
+import { KEPT_SECONDS } from "../../metrics/kept.ts";
+import { poolStates, poolUsers, rollups } from "../../store/collections.ts";
+import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
+import type { RemoveDeps } from "./remove-raw.ts";
+
+/** Rows of a pool by time. */
+export interface TimedRows {
+  /** Their name in `retentions`. */
+  readonly name: string;
+  readonly collection: Collection;
+  /** Conditions beside the pool. */
+  readonly where: Readonly<Record<string, number>>;
+  /** Unix seconds. */
+  readonly time: string;
+  /** Whether a pool's last row before the bound stays. */
+  readonly keepsLast: boolean;
+  readonly seconds: number;
+}
+
+/** Largest swaps of v2 pools are served of 24 hours. */
+const LARGE_SWAPS_SECONDS = 8 * DAY;
+
+export const TIMED_ROWS: readonly TimedRows[] = [
+  ...[MINUTE, HOUR].map((span) => ({
+    name: `${rollups.name}/${span}`,
+    collection: rollups,
+    where: { span },
+    time: "start",
+    keepsLast: true,
+    seconds: KEPT_SECONDS[span as typeof MINUTE],
+  })),
+  {
+    name: `${v2Rollups.name}/${HOUR}`,
+    collection: v2Rollups,
+    where: { span: HOUR },
+    time: "start",
+    keepsLast: false,
+    seconds: KEPT_SECONDS[HOUR],
+  },
+  {
+    name: v2LargeSwaps.name,
+    collection: v2LargeSwaps,
+    where: {},
+    time: "start",
+    keepsLast: false,
+    seconds: LARGE_SWAPS_SECONDS,
+  },
+  // Whoever comes back after more than a year is new to every window.
+  {
+    name: poolUsers.name,
+    collection: poolUsers,
+    where: {},
+    time: "lastMinute",
+    keepsLast: false,
+    seconds: KEPT_SECONDS[HOUR],
+  },
+];
+
+const POOLS_A_PAGE = 500;
+
+type Row = Record<string, unknown>;
+
+/**
+ * Removes a kind of rows before a time, pool by pool. Only pools with an event since `goneTime` can have any: rows of
+ * the others went before. Repeating it is harmless. Yields the number of removed rows after every write and page.
+ */
+export async function* removeTimed(
+  deps: RemoveDeps,
+  { rows, before, goneTime }: { rows: TimedRows; before: number; goneTime: number },
+): AsyncGenerator<number, void, undefined> {
+  const { chainId, guard, rowsAtOnce, store } = deps;
+  for (let after = ""; ; ) {
+    const page = await store.find(poolStates, {
+      filter: { chainId, poolAddress: { gt: after } },
+      limit: POOLS_A_PAGE,
+      fields: ["poolAddress", "lastTime"],
+    });
+    const steps: WriteStep[] = [];
+    let count = 0;
+    for (const { poolAddress, lastTime } of page) {
+      if (lastTime < goneTime) continue;
+      for await (const part of partsOf(deps, { rows, poolAddress, before })) {
+        steps.push(part.step);
+        count += part.count;
+        if (count < rowsAtOnce) continue;
+        await store.write([...guard(), ...steps.splice(0)]);
+        yield count;
+        count = 0;
+      }
+    }
+    if (count > 0) await store.write([...guard(), ...steps]);
+    yield count;
+    if (page.length < POOLS_A_PAGE) return;
+    after = page.at(-1)?.poolAddress as string;
+  }
+}
+
+/** The steps that remove a pool's old rows, the newest first; a full one must be done before the next is asked for. */
+async function* partsOf(
+  { chainId, rowsAtOnce, store }: Pick<RemoveDeps, "store" | "chainId" | "rowsAtOnce">,
+  { rows, poolAddress, before }: { rows: TimedRows; poolAddress: string; before: number },
+): AsyncGenerator<{ step: WriteStep; count: number }> {
+  const { collection, keepsLast, time, where } = rows;
+  const filterOf = (bounds: Row) =>
+    ({ chainId, poolAddress, ...where, [time]: bounds }) as Filter<RowOf<Collection>>;
+  const limit = rowsAtOnce + Number(keepsLast);
+  for (;;) {
+    const found: Row[] = await store.find(collection, {
+      filter: filterOf({ lt: before }),
+      order: [{ field: time, direction: "desc" }] as OrderBy<RowOf<Collection>>[],
+      limit,
+      fields: [time],
+    });
+    const count = found.length - Number(keepsLast);
+    if (count <= 0) return;
+    const [from, to] = [found.at(-1)?.[time], found[0]?.[time]];
+    const bounds = keepsLast ? { gte: from, lt: to } : { gte: from, lte: to };
+    yield { step: removeWhere(collection, filterOf(bounds) as never), count };
+    if (found.length < limit) return;
+  }
+}

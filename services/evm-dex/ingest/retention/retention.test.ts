@@ -1,0 +1,236 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { it } from "mocha";
+import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
+import { put, type Store } from "../../../shared/storage/port.ts";
+import { describeOnEngines } from "../../../shared/storage/testkit/engines.ts";
+import { DAY, HOUR, MINUTE, startOf } from "../../metrics/bucket.ts";
+import {
+  type CheckpointRow,
+  COLLECTIONS,
+  poolEvents,
+  poolUsers,
+  priceLinks,
+  rollups,
+} from "../../store/collections.ts";
+import { readPrices } from "../../store/price-links.ts";
+import { retentions } from "../../store/retention.ts";
+import { lpEvents, v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
+import { address, CHAIN_ID } from "../../test/kit/rows.ts";
+import {
+  blockPlans,
+  growChain,
+  indexBlocks,
+  type SmallBlock,
+  startCheckpoint,
+} from "../../test/kit/small-chain.ts";
+import { rollbackTo } from "../undo/rollback.ts";
+import { Retention, type RetentionDeps } from "./retention.ts";
+
+type Row = Record<string, unknown>;
+type Dump = Record<string, Row[]>;
+
+const guard = () => [];
+const TOKENS = [0x10, 0x11, 0x12, 0x20, 0x21].map(address);
+
+/** Which rows of a collection count as one another's successors, and by what they expire. */
+const EXPIRING: Record<
+  string,
+  { group: (row: Row) => unknown; time: (row: Row) => number; days: number; keeps: boolean }[]
+> = {
+  [poolEvents.name]: [{ group: (r) => r.poolAddress, time: (r) => r.time as number, days: 1, keeps: true }],
+  [priceLinks.name]: [{ group: (r) => r.token, time: (r) => r.time as number, days: 1, keeps: true }],
+  [lpEvents.name]: [
+    { group: (r) => `${r.wallet} ${r.poolAddress}`, time: (r) => r.time as number, days: 31, keeps: true },
+  ],
+  [rollups.name]: [
+    ...[
+      { span: MINUTE, days: 40 },
+      { span: HOUR, days: 400 },
+    ].map(({ days, span }) => ({
+      group: (r: Row) => (r.span === span ? r.poolAddress : undefined),
+      time: (r: Row) => r.start as number,
+      ...{ days, keeps: true },
+    })),
+  ],
+  [v2Rollups.name]: [
+    {
+      group: (r) => (r.span === HOUR ? r.poolAddress : undefined),
+      time: (r) => r.start as number,
+      ...{ days: 400, keeps: false },
+    },
+  ],
+  [v2LargeSwaps.name]: [
+    { group: (r) => r.poolAddress, time: (r) => r.start as number, days: 8, keeps: false },
+  ],
+  [poolUsers.name]: [
+    { group: (r) => r.poolAddress, time: (r) => r.lastMinute as number, days: 400, keeps: false },
+  ],
+};
+
+async function dump(store: Store): Promise<Dump> {
+  const all: Dump = {};
+  for (const collection of COLLECTIONS)
+    if (collection !== retentions && collection !== finalBlocks)
+      all[collection.name] = await store.find(collection, {});
+  return all;
+}
+
+/** A whole store without what has expired at a time, by the definition. */
+function withoutExpired(all: Dump, headTime: number, finalTime: number): Dump {
+  return Object.fromEntries(
+    Object.entries(all).map(([name, rows]) => {
+      let left = rows;
+      for (const { group, time, days, keeps } of EXPIRING[name] ?? []) {
+        const bound = Math.min(startOf(headTime - days * DAY, DAY), startOf(finalTime, DAY));
+        const isOld = (row: Row) => group(row) !== undefined && time(row) < bound;
+        const last = new Map<unknown, Row>();
+        for (const row of left) {
+          const before = last.get(group(row));
+          if (isOld(row) && (before === undefined || !isBefore(row, before, time))) last.set(group(row), row);
+        }
+        left = left.filter((row) => !isOld(row) || (keeps && last.get(group(row)) === row));
+      }
+      return [name, left];
+    }),
+  );
+}
+
+function isBefore(a: Row, b: Row, time: (row: Row) => number): boolean {
+  const by = (row: Row) => [time(row), row.blockNumber ?? 0, row.logIndex ?? 0] as number[];
+  const [x, y] = [by(a), by(b)];
+  for (let i = 0; i < 3; i++) if (x[i] !== y[i]) return (x[i] as number) < (y[i] as number);
+  return false;
+}
+
+/** Makes a block final and removes all that is due at a checkpoint. */
+async function removeDue(
+  store: Store,
+  {
+    checkpoint,
+    final,
+    ...options
+  }: { checkpoint: CheckpointRow; final: SmallBlock } & Partial<RetentionDeps>,
+): Promise<void> {
+  const { hash, number, time } = final.block;
+  await store.write([put(finalBlocks, [{ chainId: CHAIN_ID, number, hash, time }])]);
+  const deps = { store, guard, chainId: CHAIN_ID, rawDays: 1, rowsAtOnce: 3, budgetMs: 60_000, ...options };
+  await new Retention(deps).afterBatch({ checkpoint, events: 0, isFollowing: true });
+}
+
+/** Five minutes before the last event up to a block: what a start reads prices from is never removed. */
+function settledAt(chain: readonly SmallBlock[], { block: { number } }: SmallBlock): number {
+  const last = chain.findLast(({ block }) => block.number <= number && block.events.length > 0);
+  return last === undefined ? 0 : last.block.time - 300;
+}
+
+/** Chains of some hours to some years. */
+const gaps = fc.array(fc.constantFrom(0, 20_000, DAY, 10 * DAY, 90 * DAY), { minLength: 1, maxLength: 4 });
+const plans = fc
+  .tuple(fc.array(blockPlans(12), { minLength: 3, maxLength: 6 }), gaps)
+  .map(([parts, extra]) =>
+    parts.flat().map((block, i) => ({ ...block, seconds: block.seconds + (extra[i % extra.length] ?? 0) })),
+  );
+
+describeOnEngines(
+  (engine) => `retention on ${engine}`,
+  { rounds: 60 },
+  ({ name, open }) => {
+    // A database of MongoDB takes a second to make.
+    const numRuns = name === "SQLite" ? 25 : 3;
+    const opened = async () => {
+      const made = await open();
+      await made.store.declare(COLLECTIONS);
+      return made;
+    };
+
+    it("removes what has expired and nothing else, in whatever turns, and the index goes on the same", async () => {
+      let removed = 0;
+      const story = fc.record({
+        plan: plans,
+        finalAt: fc.double({ min: 0, max: 1, noNaN: true }),
+        batch: fc.integer({ min: 1, max: 7 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(story, async ({ batch, finalAt, plan }) => {
+          const chain = growChain(plan);
+          const [kept, all] = [await opened(), await opened()];
+          let checkpoint = startCheckpoint();
+          let final = chain[0] as SmallBlock;
+          for (let at = batch; ; at += batch) {
+            const part = chain.slice(0, at);
+            checkpoint = await indexBlocks(kept.store, { chain: part, checkpoint });
+            final = part[Math.floor(finalAt * (part.length - 1))] as SmallBlock;
+            await removeDue(kept.store, { checkpoint, final });
+            if (at >= chain.length) break;
+          }
+          await indexBlocks(all.store, { chain, checkpoint: startCheckpoint() });
+          const times = { headTime: checkpoint.blockTime, finalTime: settledAt(chain, final) };
+          removed += await expectOnlyExpiredGone({ kept: kept.store, all: all.store }, times);
+          for (const { block } of chain.slice(-3)) {
+            const at = { chainId: CHAIN_ID, tokens: TOKENS, block: block.number };
+            expect(await readPrices(kept.store, at)).to.deep.equal(await readPrices(all.store, at));
+          }
+          await Promise.all([kept.remove(), all.remove()]);
+        }),
+        { numRuns },
+      );
+      expect(removed, "runs that remove nothing prove nothing").to.be.greaterThan(2 * numRuns);
+    });
+
+    it("leaves what a rollback to any block that is not final needs", async () => {
+      const story = fc.record({ plan: plans, keep: fc.nat(20) });
+      await fc.assert(
+        fc.asyncProperty(story, async ({ keep, plan }) => {
+          const chain = growChain(plan);
+          const target = chain[Math.min(keep, chain.length - 1)] as SmallBlock;
+          const [kept, all] = [await opened(), await opened()];
+          for (const { store } of [kept, all]) {
+            const checkpoint = await indexBlocks(store, { chain, checkpoint: startCheckpoint() });
+            if (store === kept.store) await removeDue(store, { checkpoint, final: target });
+            await rollbackTo(store, { checkpoint, target: target.block, guard });
+          }
+          const headTime = (chain.at(-1) as SmallBlock).block.time;
+          const times = { headTime, finalTime: settledAt(chain, target) };
+          await expectOnlyExpiredGone({ kept: kept.store, all: all.store }, times);
+          await Promise.all([kept.remove(), all.remove()]);
+        }),
+        { numRuns },
+      );
+    });
+  },
+);
+
+/** Whoever swaps again after more than 400 days is new: their bucket then, which is in no window, is left as it was. */
+function comparable(name: string, rows: readonly Row[], headTime: number): Row[] {
+  const isLong = (from: unknown, to: unknown) => (to as number) - (from as number) > 399 * DAY;
+  if (name === poolEvents.name)
+    return rows.map((row) =>
+      isLong(row.previousMinute ?? row.time, row.time) ? { ...row, previousMinute: null } : row,
+    );
+  if (name !== rollups.name) return [...rows];
+  return rows.map((row) => (isLong(row.start, headTime) ? { ...row, lastSeenUsers: 0 } : row));
+}
+
+/** Returns how many rows of the whole store have expired. */
+async function expectOnlyExpiredGone(
+  { all, kept }: { kept: Store; all: Store },
+  { finalTime, headTime }: { headTime: number; finalTime: number },
+): Promise<number> {
+  const whole = await dump(all);
+  const expected = withoutExpired(whole, headTime, finalTime);
+  const stored = await dump(kept);
+  // A rollback brings back the minute of a user's swap before, however old.
+  const actual = withoutExpired(stored, headTime, finalTime);
+  for (const name of Object.keys(expected))
+    if (name !== poolUsers.name) expect(actual[name], name).to.deep.equal(stored[name]);
+  let count = 0;
+  for (const [name, rows] of Object.entries(expected)) {
+    if (name === "checkpoints") continue;
+    expect(comparable(name, actual[name] ?? [], headTime), name).to.deep.equal(
+      comparable(name, rows, headTime),
+    );
+    count += (whole[name] ?? []).length - rows.length;
+  }
+  return count;
+}

@@ -1,0 +1,214 @@
+import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
+import { MEDIAN_WINDOW_SECONDS } from "../../../shared/pricing/median.ts";
+import { put } from "../../../shared/storage/port.ts";
+import { DAY, startOf } from "../../metrics/bucket.ts";
+import { type CheckpointRow, poolEvents } from "../../store/collections.ts";
+import { lastEventBlock } from "../../store/queries.ts";
+import { getRetention, type RetentionRow, retentions } from "../../store/retention.ts";
+import { blockAfter } from "./day-blocks.ts";
+import { type DayBlocks, RAW_COLLECTIONS, type RawCollection } from "./raw-collections.ts";
+import { removeTimed, TIMED_ROWS, type TimedRows } from "./remove-buckets.ts";
+import { type RemoveDeps, removeRaw } from "./remove-raw.ts";
+
+/** Rows of one write: some 10 ms of SQLite (`npm run bench:retention`). */
+const ROWS_AT_ONCE = 300;
+/** Time between two batches at the head. */
+const BUDGET_MS = 40;
+/** Far behind the head rows come faster: so many are removed for each that was written. */
+const REMOVED_A_WRITTEN_ROW = 2;
+/** Between two looks for something to do, in seconds of the chain. */
+const LOOK_SECONDS = 600;
+
+export interface RetentionDeps extends Pick<RemoveDeps, "store" | "guard" | "chainId"> {
+  /** UTC days of rows that are kept beside the open one; 0 = all for ever. */
+  readonly rawDays: number;
+  /** Keeps a day's rows before they go; yields the rows of each part. A failure stops removing until the next look. */
+  readonly archive?: (day: ArchivedDay) => AsyncGenerator<number, void, undefined>;
+  readonly onArchiveFailure?: (error: unknown) => void;
+  readonly rowsAtOnce?: number;
+  readonly budgetMs?: number;
+}
+
+export interface ArchivedDay {
+  readonly raw: RawCollection;
+  readonly blocks: DayBlocks;
+  /** Whether the index began within the day. */
+  readonly isPartial: boolean;
+}
+
+/** What was written last. */
+export interface WrittenBatch {
+  readonly checkpoint: CheckpointRow;
+  readonly events: number;
+  /** Whether the index has come to the head. */
+  readonly isFollowing: boolean;
+}
+
+/**
+ * Removes old rows between batches, in small steps: raw rows by whole UTC days, oldest first, then buckets and users pool
+ * by pool. Never touches what is not final, which a reorg may go back to. Stopped anywhere, it goes on from the last
+ * finished day: each step can be repeated.
+ */
+export class Retention {
+  readonly #deps: RetentionDeps;
+  #steps: AsyncGenerator<number, void, undefined> | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: RetentionDeps) {
+    this.#deps = deps;
+  }
+
+  async afterBatch({ checkpoint, events, isFollowing }: WrittenBatch): Promise<void> {
+    const { budgetMs = BUDGET_MS, rawDays } = this.#deps;
+    if (rawDays === 0) return;
+    if (this.#steps === undefined) {
+      if (Math.abs(checkpoint.blockTime - this.#lookedAt) < LOOK_SECONDS) return;
+      this.#lookedAt = checkpoint.blockTime;
+      this.#steps = removeAll(this.#deps, checkpoint);
+    }
+    const until = performance.now() + budgetMs;
+    let owed = isFollowing ? 0 : events * REMOVED_A_WRITTEN_ROW;
+    do {
+      const { done, value } = await this.#next();
+      if (done === true) return;
+      owed -= value;
+    } while (owed > 0 || performance.now() < until);
+  }
+
+  /** One step. After a failure the next look begins anew. */
+  async #next(): Promise<IteratorResult<number, void>> {
+    const steps = this.#steps as AsyncGenerator<number, void, undefined>;
+    this.#steps = undefined;
+    const result = await steps.next();
+    if (result.done !== true) this.#steps = steps;
+    return result;
+  }
+}
+
+/** All that is due at a checkpoint, in small steps; yields the number of rows that each removed or archived. */
+async function* removeAll(
+  deps: RetentionDeps,
+  checkpoint: CheckpointRow,
+): AsyncGenerator<number, void, undefined> {
+  const { chainId, rawDays, store } = deps;
+  const final = await store.get(finalBlocks, { chainId });
+  if (final === undefined) return;
+  const event = await lastEventBlock(store, {
+    chainId,
+    block: Math.min(final.number, checkpoint.blockNumber),
+  });
+  if (event === undefined) return;
+  // A start goes on from the medians up to the last event, which a silent chain has long before its head.
+  const last = event.time - MEDIAN_WINDOW_SECONDS;
+  const boundOf = (seconds: number) =>
+    Math.min(startOf(checkpoint.blockTime - seconds, DAY), startOf(last, DAY));
+  try {
+    for (const raw of RAW_COLLECTIONS)
+      yield* removeRawBefore(deps, {
+        ...{ raw, checkpoint, finalBlock: final.number },
+        bound: boundOf(Math.max(rawDays * DAY, raw.leastSeconds)),
+      });
+  } catch (error) {
+    if (!(error instanceof ArchiveFailed)) throw error;
+    deps.onArchiveFailure?.(error.cause);
+  }
+  for (const rows of TIMED_ROWS)
+    yield* removeTimedBefore(deps, { rows, checkpoint, bound: boundOf(rows.seconds) });
+}
+
+/** A day that could not be archived: its rows stay. */
+class ArchiveFailed extends Error {
+  override readonly name = "ArchiveFailed";
+}
+
+async function* removeRawBefore(
+  deps: RetentionDeps,
+  at: { raw: RawCollection; checkpoint: CheckpointRow; finalBlock: number; bound: number },
+): AsyncGenerator<number, void, undefined> {
+  const { chainId, store } = deps;
+  const { bound, checkpoint, finalBlock, raw } = at;
+  const since = startOf(checkpoint.fromTime, DAY);
+  const start = await openRetention(deps, { rows: raw.collection.name, checkpoint, since });
+  let { goneBlock, goneTime } = start;
+  while (goneTime < bound) {
+    const time = await nextDay(deps, { after: goneTime, fromBlock: goneBlock, bound });
+    // The links of the block before the first one belong to its day.
+    const low = Math.max(goneBlock, checkpoint.fromBlock);
+    const block = await blockAfter(store, { chainId, time, low, high: finalBlock + 1 });
+    const blocks = { fromBlock: goneBlock, toBlock: block, fromTime: goneTime, toTime: time };
+    yield 0;
+    const isPartial = time - DAY < checkpoint.fromTime;
+    if (deps.archive !== undefined) yield* archived(deps.archive({ raw, blocks, isPartial }));
+    const announced = {
+      ...{ ...start, goneTime, goneBlock },
+      // Of older history that is removed anew, the later rows went before.
+      ...{ time: Math.max(start.time, time), blockNumber: Math.max(start.blockNumber, block) },
+    };
+    await mark(deps, announced);
+    yield* removeRaw(removeDeps(deps), { raw, blocks });
+    await mark(deps, { ...announced, goneTime: time, goneBlock: block });
+    [goneTime, goneBlock] = [time, block];
+  }
+}
+
+async function* archived(
+  steps: AsyncGenerator<number, void, undefined>,
+): AsyncGenerator<number, void, undefined> {
+  for (;;) {
+    const result = await steps.next().catch((cause: unknown) => {
+      throw new ArchiveFailed("Cannot archive a day", { cause });
+    });
+    if (result.done === true) return;
+    yield result.value;
+  }
+}
+
+/** The end of the next UTC day that has rows: days without any are passed over at once. */
+async function nextDay(
+  { chainId, store }: RetentionDeps,
+  { after, bound, fromBlock }: { after: number; bound: number; fromBlock: number },
+): Promise<number> {
+  // The first day has the links of the start beside its events.
+  if (fromBlock === 0) return Math.min(bound, after + DAY);
+  const [next] = await store.find(poolEvents, {
+    filter: { chainId, blockNumber: { gte: fromBlock } },
+    order: [{ field: "blockNumber", direction: "asc" }],
+    limit: 1,
+    fields: ["time"],
+  });
+  const day = startOf(Math.max(after, next?.time ?? bound), DAY);
+  return Math.min(bound, day + DAY);
+}
+
+async function* removeTimedBefore(
+  deps: RetentionDeps,
+  at: { rows: TimedRows; checkpoint: CheckpointRow; bound: number },
+): AsyncGenerator<number, void, undefined> {
+  const { bound, checkpoint, rows } = at;
+  const start = await openRetention(deps, { rows: rows.name, checkpoint, since: 0 });
+  if (start.goneTime >= bound || bound <= checkpoint.fromTime) return;
+  const announced = { ...start, time: Math.max(start.time, bound) };
+  await mark(deps, announced);
+  yield* removeTimed(removeDeps(deps), { rows, before: bound, goneTime: start.goneTime });
+  await mark(deps, { ...announced, goneTime: bound });
+}
+
+/** As stored; from `since` where nothing was removed, or older history has been indexed meanwhile. */
+async function openRetention(
+  { chainId, store }: RetentionDeps,
+  { checkpoint, rows, since }: { checkpoint: CheckpointRow; rows: string; since: number },
+): Promise<RetentionRow> {
+  const { fromBlock } = checkpoint;
+  const stored = await getRetention(store, { chainId, rows });
+  if (stored !== undefined && stored.fromBlock <= fromBlock) return stored;
+  const announced = { time: stored?.time ?? since, blockNumber: stored?.blockNumber ?? 0 };
+  return { chainId, rows, fromBlock, goneTime: since, goneBlock: 0, ...announced };
+}
+
+async function mark({ guard, store }: RetentionDeps, row: RetentionRow): Promise<void> {
+  await store.write([...guard(), put(retentions, [row])]);
+}
+
+function removeDeps({ rowsAtOnce = ROWS_AT_ONCE, ...deps }: RetentionDeps): RemoveDeps {
+  return { ...deps, rowsAtOnce };
+}

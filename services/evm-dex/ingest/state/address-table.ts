@@ -1,0 +1,106 @@
+const WORDS = 5;
+const EMPTY = -1;
+const FIRST_CAPACITY = 1_024;
+
+/**
+ * A set of addresses outside of the heap, each with a number: 20 bytes and a slot of 4 to 16, where a string in a Map
+ * takes some 120. Open addressing with linear probing; the hash has a seed of the process, since whoever creates a pool
+ * chooses its address.
+ */
+export class AddressTable {
+  #size = 0;
+  /** By number. */
+  #words = new Uint32Array(WORDS * FIRST_CAPACITY);
+  /** By hash: the number of an address. */
+  #slots = new Int32Array(2 * FIRST_CAPACITY).fill(EMPTY);
+  readonly #seed = Math.floor(Math.random() * 2 ** 32);
+  /** The address that is looked up. */
+  readonly #wanted = new Uint32Array(WORDS);
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The number of an address, −1 where it is absent; text that is no lower-case address is absent. */
+  find(address: string): number {
+    if (!readWords(address, this.#wanted)) return EMPTY;
+    return this.#slots[this.#slotOf(this.#wanted)] as number;
+  }
+
+  /** The number of an address, which is added if it is absent. @throws RangeError for other text. */
+  add(address: string): number {
+    if (!readWords(address, this.#wanted)) throw new RangeError(`Cannot add ${address}: it is no address.`);
+    let slot = this.#slotOf(this.#wanted);
+    const known = this.#slots[slot] as number;
+    if (known !== EMPTY) return known;
+    if (4 * (this.#size + 1) > 3 * this.#slots.length) {
+      this.#growSlots();
+      slot = this.#slotOf(this.#wanted);
+    }
+    if (WORDS * this.#size === this.#words.length) this.#growWords();
+    this.#words.set(this.#wanted, WORDS * this.#size);
+    this.#slots[slot] = this.#size;
+    this.#size += 1;
+    return this.#size - 1;
+  }
+
+  addressOf(number: number): string {
+    let text = "0x";
+    for (let i = 0; i < WORDS; i++)
+      text += (this.#words[WORDS * number + i] as number).toString(16).padStart(8, "0");
+    return text;
+  }
+
+  /** The last four bytes of an address: as good as random, and the same everywhere. */
+  tailOf(number: number): number {
+    return this.#words[WORDS * number + WORDS - 1] as number;
+  }
+
+  /** The slot that holds an address, or the empty one where it belongs. */
+  #slotOf(words: Uint32Array, from = 0): number {
+    const mask = this.#slots.length - 1;
+    let hash = this.#seed;
+    for (let i = 0; i < WORDS; i++) {
+      hash = Math.imul(hash ^ (words[from + i] as number), 0x85ebca6b);
+      hash ^= hash >>> 13;
+    }
+    hash = Math.imul(hash, 0xc2b2ae35);
+    for (let slot = (hash ^ (hash >>> 16)) & mask; ; slot = (slot + 1) & mask) {
+      const number = this.#slots[slot] as number;
+      if (number === EMPTY || this.#isAt(number, words, from)) return slot;
+    }
+  }
+
+  #isAt(number: number, words: Uint32Array, from: number): boolean {
+    for (let i = 0; i < WORDS; i++) if (this.#words[WORDS * number + i] !== words[from + i]) return false;
+    return true;
+  }
+
+  #growSlots(): void {
+    this.#slots = new Int32Array(2 * this.#slots.length).fill(EMPTY);
+    for (let number = 0; number < this.#size; number++)
+      this.#slots[this.#slotOf(this.#words, WORDS * number)] = number;
+  }
+
+  #growWords(): void {
+    const words = new Uint32Array(WORDS * Math.ceil(this.#size * 1.5));
+    words.set(this.#words);
+    this.#words = words;
+  }
+}
+
+/** Whether the text is an address in lower case. */
+function readWords(address: string, into: Uint32Array): boolean {
+  if (address.length !== 42 || address.charCodeAt(0) !== 48 || address.charCodeAt(1) !== 120) return false;
+  for (let word = 0, at = 2; word < WORDS; word++) {
+    let value = 0;
+    for (const end = at + 8; at < end; at++) {
+      const code = address.charCodeAt(at);
+      const digit = code >= 97 && code <= 102 ? code - 87 : code >= 48 && code <= 57 ? code - 48 : -1;
+      if (digit < 0) return false;
+      value = (value << 4) | digit;
+    }
+    into[word] = value;
+  }
+  return true;
+}

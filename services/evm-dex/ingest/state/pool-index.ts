@@ -1,0 +1,123 @@
+import { protocolOf } from "../../protocols/index.ts";
+import { KINDS, type Protocol } from "../../protocols/protocol.ts";
+import { AddressTable } from "./address-table.ts";
+import type { ObservedPools } from "./observed-pools.ts";
+
+const NONE = -1;
+/** A pool that is no more: a rollback undid its creation. */
+const GONE = 255;
+const FIRST_CAPACITY = 1_024;
+const PROTOCOLS = KINDS.map((kind) => protocolOf(kind));
+
+/** Blocks of a pool's last event, and of its balances; −1: none. */
+interface PoolBlocks {
+  readonly lastBlock: number;
+  readonly balanceBlock: number;
+}
+
+/** What is in memory of every pool of a chain, in columns outside of the heap: 500,000 pools take some 30 MB. */
+export class PoolIndex implements ObservedPools {
+  readonly #addresses = new AddressTable();
+  #kinds = new Uint8Array(FIRST_CAPACITY);
+  #lastBlocks = new Float64Array(FIRST_CAPACITY);
+  #balanceBlocks = new Float64Array(FIRST_CAPACITY);
+  #gone = 0;
+  /** Pools whose fee changes without an event. */
+  readonly changingFees = new Map<string, Protocol>();
+
+  add(address: string, protocol: Protocol): void {
+    const isNew = this.#addresses.find(address) === NONE;
+    const pool = this.#addresses.add(address);
+    if (pool === this.#kinds.length) this.#grow();
+    if (!isNew && this.#kinds[pool] === GONE) this.#gone -= 1;
+    this.#kinds[pool] = KINDS.indexOf(protocol.kind);
+    this.#lastBlocks[pool] = NONE;
+    this.#balanceBlocks[pool] = NONE;
+    if (protocol.feeCall !== undefined) this.changingFees.set(address, protocol);
+  }
+
+  remove(address: string): void {
+    const pool = this.#find(address);
+    if (pool === NONE) return;
+    this.#kinds[pool] = GONE;
+    this.#lastBlocks[pool] = NONE;
+    this.#balanceBlocks[pool] = NONE;
+    this.#gone += 1;
+    this.changingFees.delete(address);
+  }
+
+  has(address: string): boolean {
+    return this.#find(address) !== NONE;
+  }
+
+  protocolOf(address: string): Protocol | undefined {
+    const pool = this.#find(address);
+    return pool === NONE ? undefined : PROTOCOLS[this.#kinds[pool] as number];
+  }
+
+  /** Notes the blocks of a known pool. */
+  note(address: string, { lastBlock, balanceBlock }: PoolBlocks): void {
+    const pool = this.#find(address);
+    if (pool === NONE) throw new Error(`Pool ${address} is not known.`);
+    this.#lastBlocks[pool] = lastBlock;
+    this.#balanceBlocks[pool] = balanceBlock;
+  }
+
+  lastBlockOf(address: string): number {
+    const pool = this.#find(address);
+    return pool === NONE ? NONE : this.lastBlockAt(pool);
+  }
+
+  /** Pools whose balances were read beyond a block. */
+  observedAfter(block: number): string[] {
+    const pools: string[] = [];
+    for (let pool = 0; pool < this.count; pool++)
+      if (this.balanceBlockAt(pool) > block) pools.push(this.addressAt(pool));
+    return pools;
+  }
+
+  get size(): number {
+    return this.count - this.#gone;
+  }
+
+  get count(): number {
+    return this.#addresses.size;
+  }
+
+  addressAt(pool: number): string {
+    return this.#addresses.addressOf(pool);
+  }
+
+  numberAt(pool: number): number {
+    return this.#addresses.tailOf(pool);
+  }
+
+  lastBlockAt(pool: number): number {
+    return this.#lastBlocks[pool] as number;
+  }
+
+  balanceBlockAt(pool: number): number {
+    return this.#balanceBlocks[pool] as number;
+  }
+
+  holdsReserves(pool: number): boolean {
+    return PROTOCOLS[this.#kinds[pool] as number]?.tvlSource === "reserves";
+  }
+
+  #find(address: string): number {
+    const pool = this.#addresses.find(address);
+    return pool === NONE || this.#kinds[pool] === GONE ? NONE : pool;
+  }
+
+  #grow(): void {
+    const capacity = Math.ceil(this.#kinds.length * 1.5);
+    this.#kinds = grown(this.#kinds, new Uint8Array(capacity));
+    this.#lastBlocks = grown(this.#lastBlocks, new Float64Array(capacity));
+    this.#balanceBlocks = grown(this.#balanceBlocks, new Float64Array(capacity));
+  }
+}
+
+function grown<A extends Uint8Array | Float64Array>(from: A, to: A): A {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,85 @@
+import { Ballot } from "./ballot.ts";
+import type { EdgeBook } from "./edges.ts";
+import { usdOver } from "./link.ts";
+import { LinkColumns } from "./link-columns.ts";
+import { PricedTokens } from "./priced-tokens.ts";
+import { Votes } from "./votes.ts";
+
+/** No whole token is worth a trillion dollars; what a pool says beyond that is a mistake or a trick. */
+export const MAX_USD = 1e12;
+
+/** What a walk has found, for the next one to continue from. */
+export class WalkState {
+  readonly edges: EdgeBook;
+  readonly maxHops: number;
+  readonly priced = new PricedTokens();
+  readonly votes = new Votes();
+  readonly ballot: Ballot;
+  /** Of the tokens with a price, what their links say. */
+  readonly links = new LinkColumns();
+  /** Nodes that a pool has left which is not followed: time alone may change that. */
+  readonly departed = new Set<number>();
+
+  constructor(edges: EdgeBook, maxHops: number) {
+    this.edges = edges;
+    this.maxHops = maxHops;
+    this.ballot = new Ballot({ edges, votes: this.votes, priced: this.priced });
+  }
+
+  /** Makes room for all nodes: a walk may come upon new ones. */
+  reserve(): void {
+    const count = this.edges.nodeCount;
+    this.priced.reserve(count);
+    this.votes.reserve(count);
+    this.links.reserve(count);
+  }
+
+  /** Decides on a node by its votes; the price in use is that of the walk before, or `used`. */
+  decide(
+    node: number,
+    now: number,
+    used?: { usd: number; departure: { since: number; usd: number } | undefined },
+  ): void {
+    const { priced, links, ballot } = this;
+    const since = links.departedAt[node] as number;
+    if ((links.arc[node] as number) < 0) ballot.decide(node, used?.usd ?? Number.NaN, used?.departure, now);
+    else {
+      const departure = Number.isNaN(since) ? undefined : { since, usd: links.departedUsd[node] as number };
+      ballot.decide(node, priced.usd[node] as number, departure, now);
+    }
+    priced.usd[node] = ballot.usd;
+    priced.earned[node] = ballot.earnedUsd;
+    priced.hops[node] = ballot.hops;
+    links.arc[node] = ballot.arc;
+    links.price[node] = this.edges.priceOf(ballot.arc >> 1);
+    links.hops[node] = ballot.hops;
+    links.supportEdge[node] = ballot.supportEdge;
+    links.depthUsd[node] = ballot.depthUsd;
+    links.restUsd[node] = ballot.restUsd;
+    links.departedAt[node] = ballot.departure?.since ?? Number.NaN;
+    links.departedUsd[node] = ballot.departure?.usd ?? Number.NaN;
+    if (ballot.departure !== undefined) this.departed.add(node);
+    else if (this.departed.size > 0) this.departed.delete(node);
+  }
+
+  /** USD of the token that an arc leads to; NaN where that is absurd. */
+  usdOver(arc: number, parentUsd: number): number {
+    const usd = usdOver(this.edges.priceOf(arc >> 1), { side: 1 - (arc & 1), parentUsd });
+    return usd > 0 && usd <= MAX_USD ? usd : Number.NaN;
+  }
+
+  /** USD in a pool on its thinner side, walked from a priced token; NaN where its price is absurd. */
+  needOver(arc: number): number {
+    const { edges } = this;
+    const parentUsd = this.priced.usd[edges.nodeOf(arc)] as number;
+    return Math.min(edges.depthOf(arc) * parentUsd, edges.depthOf(arc ^ 1) * this.usdOver(arc, parentUsd));
+  }
+
+  /** USD behind the path over a pool, walked from a priced token; NaN where it does not count. */
+  widthOver(arc: number): number {
+    const from = this.edges.nodeOf(arc);
+    const isEnd = (this.priced.hops[from] as number) >= this.maxHops;
+    const isToAnchor = (this.edges.token[arc ^ 1] as number) < this.edges.anchorCount;
+    return isEnd || isToAnchor ? Number.NaN : Math.min(this.needOver(arc), this.priced.width[from] as number);
+  }
+}

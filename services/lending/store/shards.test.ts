@@ -1,0 +1,4 @@
+import { describeShardTargets } from "../../shared/storage/testkit/shard-targets.ts";
+import { COLLECTIONS } from "./collections.ts";
+
+describeShardTargets("lending", { collections: COLLECTIONS });

@@ -1,0 +1,68 @@
+import type { Db } from "mongodb";
+import { type CompiledCollection, changedDeclarationError, isSameDeclaration } from "../declaration.ts";
+import type { MongoConnection } from "./connection.ts";
+import { isDuplicate } from "./documents.ts";
+import { indexName } from "./query.ts";
+
+const DECLARATIONS = "_collections";
+
+/** Creates what is missing of a collection and its indexes. Throws where its stored declaration differs. */
+export async function declareIn(db: Db, declared: CompiledCollection): Promise<void> {
+  const declarations = db.collection<{ _id: string; declaration: string }>(DECLARATIONS);
+  const isRecorded = async (): Promise<boolean> => {
+    const stored = await declarations.findOne({ _id: declared.name });
+    if (stored !== null && !isSameDeclaration(stored.declaration, declared)) {
+      const place = `MongoDB database ${db.databaseName}`;
+      throw changedDeclarationError(declared, { stored: stored.declaration, place });
+    }
+    return stored !== null;
+  };
+  if (await isRecorded()) return;
+  const indexes = declared.indexes.map((index) => {
+    const { fields, unique, descending, carries } = index;
+    // They end with _id: ties are returned in key order without sorting.
+    const key = Object.fromEntries(
+      [...fields, ...(unique ? [] : ["_id"]), ...carries].map((field) => [
+        field,
+        descending.has(field) ? -1 : 1,
+      ]),
+    );
+    return { key, name: indexName(index), ...(unique ? { unique } : {}) };
+  });
+  if (indexes.length > 0) await db.collection(declared.name).createIndexes(indexes);
+  // Recorded last: if the process dies before this line, the next one repeats the work.
+  try {
+    await declarations.insertOne({ _id: declared.name, declaration: declared.fingerprint });
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    await isRecorded();
+  }
+}
+
+/**
+ * Shards a collection that is not sharded yet, and adds fields that its key ends in since then; for a cluster (mongos).
+ * Call it before declareIn for a new collection, so that its shards are there before its rows.
+ */
+export async function shard(connection: MongoConnection, declared: CompiledCollection): Promise<void> {
+  const key = Object.fromEntries(declared.shardKey.map((field) => [field, 1]));
+  const name = `${connection.database}.${declared.name}`;
+  try {
+    await connection.admin({ shardCollection: name, key });
+  } catch (error) {
+    if ((error as { codeName?: string }).codeName !== "AlreadyInitialized") throw error;
+    await refine(connection, { name, key });
+  }
+}
+
+/** A shard key can be continued. One that is no beginning of ours was chosen by hand, and stays. */
+async function refine(
+  connection: MongoConnection,
+  { name, key }: { name: string; key: Readonly<Record<string, number>> },
+): Promise<void> {
+  const before = Object.entries(((await connection.config("collections", name))?.key ?? {}) as object);
+  const now = Object.entries(key);
+  const isBeginning = before.every(([name, how], i) => now[i]?.[0] === name && now[i]?.[1] === how);
+  if (!isBeginning || before.length === 0 || before.length === now.length) return;
+  await connection.retryable((db) => db.collection(name.slice(name.indexOf(".") + 1)).createIndex(key));
+  await connection.admin({ refineCollectionShardKey: name, key });
+}

@@ -1,0 +1,68 @@
+import type Libsql from "libsql";
+import { Connection } from "./connection.ts";
+
+export interface SqliteOptions {
+  /** A file whose folder exists, or ":memory:". */
+  readonly path: string;
+  /** How much of the file is memory-mapped; 64 MiB by default. Mapped pages count as memory of the process. */
+  readonly mappedBytes?: number;
+  /** Rejects every write; the file must exist. */
+  readonly readOnly?: boolean;
+  /** How long a write waits for another process's transaction before it fails; 30 s by default. */
+  readonly busyTimeoutMs?: number;
+}
+
+/** Opens or creates the file, with the settings of the store. @throws Error that names the path. */
+export async function openConnection(options: SqliteOptions): Promise<Connection> {
+  const { default: Database } = await import("libsql");
+  const { existsSync } = await import("node:fs");
+  const inMemory = options.path === MEMORY;
+  if (options.readOnly && !inMemory && !existsSync(options.path)) {
+    throw new Error(`Cannot open ${options.path} for reading: there is no such file yet`);
+  }
+  let db: Libsql.Database;
+  try {
+    db = new Database(options.path, { timeout: DRIVER_WAIT_MS });
+  } catch (cause) {
+    throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
+  }
+  const connection = new Connection(db, options.busyTimeoutMs ?? 30_000);
+  try {
+    await connection.retrying(() => configure(connection, options));
+  } catch (cause) {
+    db.close();
+    throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
+  }
+  return connection;
+}
+
+export const MEMORY = ":memory:";
+
+/** The driver blocks the event loop while it waits for a lock, so it waits briefly and `retrying` waits asynchronously. */
+const DRIVER_WAIT_MS = 10;
+
+function configure(connection: Connection, options: SqliteOptions): void {
+  if (options.readOnly) {
+    connection.exec("PRAGMA query_only = 1");
+  } else {
+    connection.exec("PRAGMA page_size = 8192");
+    const mode = connection.all("PRAGMA journal_mode = WAL")[0]?.[0];
+    if (mode !== "wal" && mode !== "memory")
+      throw new Error("this file system does not allow write-ahead logging");
+    connection.exec(
+      "CREATE TABLE IF NOT EXISTS _collections (name TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    );
+  }
+  // NORMAL in WAL mode: a power cut may lose the last transactions, never consistency; a killed process loses nothing.
+  connection.exec("PRAGMA synchronous = NORMAL");
+  connection.exec("PRAGMA cache_size = -32768");
+  connection.exec(`PRAGMA mmap_size = ${Math.trunc(options.mappedBytes ?? 2 ** 26)}`);
+  connection.exec("PRAGMA temp_store = MEMORY");
+  // As many pages as fit into journal_size_limit: a page that many transactions change is copied to the file once.
+  connection.exec("PRAGMA wal_autocheckpoint = 8000");
+  connection.all("PRAGMA journal_size_limit = 67108864");
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
