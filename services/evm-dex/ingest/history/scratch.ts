@@ -60,14 +60,16 @@ export class ScratchStore {
     block,
   }: Omit<ScratchPlace, "to"> & { block: number }): Promise<void> {
     const name = new RegExp(`^${prefixOf(chainId)}(\\d+)\\.sqlite`);
-    await mkdir(folder, { recursive: true });
-    for (const file of await readdir(folder)) {
+    // A folder that is not there yet holds none.
+    const files = await readdir(folder).catch(() => []);
+    for (const file of files) {
       const to = name.exec(file)?.[1];
       if (to !== undefined && Number(to) >= block) await rm(join(folder, file), { force: true });
     }
   }
 
   static async open(main: Store, { folder, chainId, to }: ScratchPlace): Promise<ScratchStore> {
+    await mkdir(folder, { recursive: true });
     const path = join(folder, `${prefixOf(chainId)}${to}.sqlite`);
     const own = await openSqliteStore({ path });
     await own.declare([...COLLECTIONS, historyChunks]);
