@@ -6,7 +6,7 @@ import type { BlockBatch } from "./block-batch.ts";
  */
 const MOST_EVENTS = 10_000;
 /** So long at most a batch waits for others: where reading is the slower part, writing need not be cheap. */
-const WAIT_MS = 1_000;
+const WAIT_MS = 250;
 
 /** Joins the batches of steps that follow on each other without headers, as those of a backfill do. */
 export async function* joinSteps<S extends { readonly batch: BlockBatch }>(
