@@ -36,7 +36,7 @@ export interface RpcOptions {
   readonly rateCoolMs?: number;
   /** How long an endpoint of another chain or with a rejected key is set aside; default 300,000. */
   readonly asideMs?: number;
-  /** How often an endpoint in use must agree with the final block; default 30,000. */
+  /** How often an endpoint in use must agree with the final block; default 10,000. */
   readonly consistencyCheckMs?: number;
   /** No second request before this, however fast the p95 is; default 100. */
   readonly minHedgeMs?: number;
@@ -121,7 +121,7 @@ export function createRpcClient(config: RpcConfig): RpcClient {
       onEvent,
       identityCheck: config.identityCheck,
       consistencyCheck: config.consistencyCheck,
-      consistencyCheckMs: options.consistencyCheckMs ?? 30_000,
+      consistencyCheckMs: options.consistencyCheckMs ?? 10_000,
       optionalMethods: config.optionalMethods,
       transport: createTransport({
         url,
