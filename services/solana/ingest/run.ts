@@ -52,7 +52,7 @@ async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAtte
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const warn = (message: string, fields: Record<string, unknown>) => log("warn", message, fields);
   const tokens = new TokenReader({ store, source, log: warn });
-  const holders = new HolderReader({ store, source, log: warn });
+  const holders = new HolderReader({ store, guard, source, log: warn });
   const sync = await SolanaSync.open(
     {
       store,

@@ -39,8 +39,8 @@ export interface SyncHooks {
   /** Fields of the next checkpoint. */
   checkpointFields?(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">>;
   afterBatch?(batch: WrittenBatch & { isFollowing: boolean }): Promise<void>;
-  /** Slots were rolled back. */
-  afterRollback?(): void;
+  /** Slots after the checkpoint were rolled back. */
+  afterRollback?(checkpoint: CheckpointRow): void;
 }
 
 export interface SyncDeps extends SyncContext {
@@ -132,7 +132,7 @@ export class SolanaSync {
     if (after === checkpoint.slot) await source.recheck();
     this.#checkpoint = await rollBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
-    for (const each of hooks) each.afterRollback?.();
+    for (const each of hooks) each.afterRollback?.(this.#checkpoint);
     const { slot } = this.#checkpoint;
     if (slot < checkpoint.slot)
       log("warn", `Slots after ${slot} were dropped by the cluster: rolled back.`, {
