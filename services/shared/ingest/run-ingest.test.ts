@@ -80,9 +80,9 @@ describe("leadership", () => {
     const said = lines.map(({ level, msg, holder, token }) => [level, msg, token ?? holder]);
     expect(said).to.deep.equal([
       [30, "another process leads; waiting for its lease", "other"],
-      [30, "holding the lease: this process leads", 5],
+      [30, "holding the lease", 5],
       [40, "the lease is lost; waiting for it", 5],
-      [30, "holding the lease: this process leads", 10],
+      [30, "holding the lease", 10],
     ]);
   });
 
@@ -108,7 +108,7 @@ describe("leadership", () => {
     expect(asked).to.equal(4);
     expect(lines.map(({ msg }) => msg)).to.deep.equal([
       "the lease cannot be read; trying again",
-      "holding the lease: this process leads",
+      "holding the lease",
     ]);
   });
 

@@ -37,7 +37,7 @@ export async function runAsLeader(
     const holder = `${hostname()}-${process.pid}-${crypto.randomUUID()}`;
     const lease = await acquireLease(store, { name, holder, ttlMs, signal, ...reactionsOf(options) });
     if (lease === undefined) return;
-    log.info({ lease: name, holder, token: lease.token }, "holding the lease: this process leads");
+    log.info({ lease: name, holder, token: lease.token }, "holding the lease");
     onChange(lease.token);
     let failure: { readonly error: unknown } | undefined;
     try {
