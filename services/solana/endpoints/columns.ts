@@ -17,7 +17,7 @@ export const specifiedValueColumns = defineColumns([
     type: "Float64",
     nullable: true,
     unit: "USD per token",
-    description: `USD price of one token at the time of the transaction, ${PRICE_RULE}; null while none is known.`,
+    description: `USD price of one token (of a multiplied one, see uiAmountMultiplier of tokens/security) at the time of the transaction, ${PRICE_RULE}; null while none is known.`,
   },
   {
     name: "dex",
@@ -37,14 +37,14 @@ export const poolTransactionColumns = defineColumns([
     type: "Float64",
     unit: "token units",
     description:
-      "Trade: amount that went into the pool; liquidity: amount of the pool's first token that moved.",
+      "Trade: amount that went into the pool; liquidity: amount of the pool's first token that moved; times its mint's multiplier at the head (uiAmountMultiplier of tokens/security).",
   },
   {
     name: "amountOut",
     type: "Float64",
     unit: "token units",
     description:
-      "Trade: amount that came out of the pool; liquidity: amount of the pool's second token that moved.",
+      "Trade: amount that came out of the pool; liquidity: amount of the pool's second token that moved; times its mint's multiplier at the head.",
   },
   { name: "tokenInAddress", type: "String", description: "Mint of amountIn." },
   {

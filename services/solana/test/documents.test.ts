@@ -240,7 +240,12 @@ describe("symbols in pools' lists", () => {
     });
     const [described] = fc.sample(description, { numRuns: 1, seed: 7 });
     if (blocks === undefined || described === undefined || pool === undefined) throw new Error("No sample.");
-    const generated = { blocks, size: 10, described: { ...described, symbol: "MEME" }, isWhole: false };
+    const generated = {
+      blocks,
+      size: 10,
+      described: { ...described, symbol: "MEME", extensions: {} },
+      isWhole: false,
+    };
     await withIndexedWorld(generated, async ({ handlers, reference }) => {
       const query = { pool_address: pool.address, days: 3_650, limit: 100, offset: 0 };
       const { rows } = await queryEndpoint(handlers, { endpoint: poolTransactions, query });

@@ -53,7 +53,13 @@ export const endpoint = defineEndpoint({
       description: "Time at which the transaction was processed.",
     },
     { name: "transactionType", type: "String", description: "buy, sell, add_liquidity or remove_liquidity." },
-    { name: "tokenAmount", type: "Float64", unit: "token units", description: "Amount of tokens involved." },
+    {
+      name: "tokenAmount",
+      type: "Float64",
+      unit: "token units",
+      description:
+        "Amount of tokens involved, times the mint's multiplier at the head (uiAmountMultiplier of tokens/security).",
+    },
     ...specifiedValueColumns,
     {
       name: "instructionIndex",
