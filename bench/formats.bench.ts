@@ -16,7 +16,7 @@ import { renderTable } from "../services/shared/contract/render-table.ts";
 import { cellsOf } from "../services/shared/format/rows.ts";
 import { writeTable } from "../services/shared/format/write-table.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
-import { recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { median } from "./stats.ts";
 import { CHAIN, moveHead, writeV2Pools } from "./synthetic/v2.ts";
 
@@ -55,7 +55,7 @@ try {
       if (round > 0) times.get(format)?.push(ms);
     }
   }
-  const figures = [];
+  const figures: Figure[] = [];
   const jsonMs = median(times.get("json") ?? []);
   for (const format of FORMATS) {
     const bytes = await write(format);

@@ -1,15 +1,13 @@
 /** `npm run export -- <path>`: a whole table, page by page, into a file. */
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { readFile, rename } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { describeError } from "../../services/shared/logging/log-text.ts";
 import { ConfigError } from "../../services/shared/settings/settings.ts";
 import { locateStore } from "../../services/shared/settings/store-location.ts";
-import { describeTable, readPages, type Server } from "./read-table.ts";
-import { createTableFile, FILE_FORMATS, type FileFormat } from "./table-file.ts";
+import { type Export, exportTable } from "./export.ts";
+import { FILE_FORMATS } from "./table-file.ts";
 
 const DEFAULT_URL = "http://127.0.0.1:8080";
 const USAGE = `Usage:
@@ -46,16 +44,7 @@ function readWords() {
   }
 }
 
-interface Call {
-  readonly server: Server;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly out: string;
-  readonly format: FileFormat;
-  readonly asJson: boolean;
-}
-
-async function readCall(): Promise<Call | "help"> {
+async function readCall(): Promise<(Export & { readonly asJson: boolean }) | "help"> {
   const { values, positionals } = readWords();
   if (values.help === true) return "help";
   const [target, extra] = positionals;
@@ -78,49 +67,18 @@ async function readCall(): Promise<Call | "help"> {
   return { server: { url, key }, path, query: parameters, out, format, asJson: values.json === true };
 }
 
-async function exportTable({ server, path, query, out, format, asJson }: Call): Promise<void> {
-  const table = await describeTable(server, path);
-  const file = createTableFile(format, table);
-  const sink = out === "-" ? process.stdout : createWriteStream(`${out}.tmp`);
-  let failure: unknown;
-  sink.on("error", (error) => {
-    failure = error;
-  });
-  const write = async (part: string | Uint8Array): Promise<void> => {
-    if (failure !== undefined) throw failure;
-    if (part.length > 0 && !sink.write(part)) await once(sink, "drain");
-  };
-  let rows = 0;
-  const blocks = new Set<string>();
-  for await (const page of readPages(server, { table, query })) {
-    rows += page.rows.length;
-    if (page.block !== null) blocks.add(page.block);
-    await write(file.add(page.rows));
-  }
-  await write(file.finish());
-  if (out !== "-") {
-    sink.end();
-    await once(sink, "finish");
-    // It has its name only once it is whole.
-    await rename(`${out}.tmp`, out);
-  }
-  const [first] = blocks;
-  const last = [...blocks].at(-1);
-  const summary = { path, rows, format, file: out, firstBlock: toNumber(first), lastBlock: toNumber(last) };
-  const of = first === last ? `block ${first}` : `blocks ${first} to ${last}, as pages came`;
-  const text = asJson ? JSON.stringify(summary) : `${rows} rows of ${path} in ${out}, of ${of}.`;
-  if (out === "-") console.error(text);
-  else console.log(text);
-}
-
-function toNumber(block: string | undefined): number | null {
-  return block === undefined ? null : Number(block);
-}
-
 try {
   const call = await readCall();
   if (call === "help") process.stdout.write(USAGE);
-  else await exportTable(call);
+  else {
+    const summary = await exportTable(call);
+    const { rows, path, file, firstBlock, lastBlock } = summary;
+    const blocks =
+      firstBlock === lastBlock ? `block ${firstBlock}` : `blocks ${firstBlock} to ${lastBlock}, as pages came`;
+    const text = call.asJson ? JSON.stringify(summary) : `${rows} rows of ${path} in ${file}, of ${blocks}.`;
+    if (file === "-") console.error(text);
+    else console.log(text);
+  }
 } catch (error) {
   const isUsage = error instanceof UsageError;
   console.error(`${sanitizeText(describeError(error))}${isUsage ? `\n\n${USAGE}` : ""}`);
