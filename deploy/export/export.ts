@@ -59,4 +59,3 @@ export async function exportTable({ server, path, query, out, format }: Export):
 function toNumber(block: string | undefined): number | null {
   return block === undefined ? null : Number(block);
 }
-

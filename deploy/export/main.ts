@@ -74,7 +74,9 @@ try {
     const summary = await exportTable(call);
     const { rows, path, file, firstBlock, lastBlock } = summary;
     const blocks =
-      firstBlock === lastBlock ? `block ${firstBlock}` : `blocks ${firstBlock} to ${lastBlock}, as pages came`;
+      firstBlock === lastBlock
+        ? `block ${firstBlock}`
+        : `blocks ${firstBlock} to ${lastBlock}, as pages came`;
     const text = call.asJson ? JSON.stringify(summary) : `${rows} rows of ${path} in ${file}, of ${blocks}.`;
     if (file === "-") console.error(text);
     else console.log(text);
