@@ -82,6 +82,7 @@ async function index(
         rawDays,
         watchers: [metrics],
         onHead: metrics.onHead,
+        onRetentionFinished: metrics.onRetentionFinished,
         reporter,
         log,
         ...lead,
