@@ -10,7 +10,7 @@ import { startEvmDex } from "../services/evm-dex/service.ts";
 import { loadCurators } from "../services/lending/curators.ts";
 import { loadDeployments as loadLendingDeployments } from "../services/lending/deployments.ts";
 import { startLending } from "../services/lending/service.ts";
-import { createLog } from "../services/shared/logging/log.ts";
+import { createLog, logErrorsOnly } from "../services/shared/logging/log.ts";
 import { formatLogLine, logFormatOf } from "../services/shared/logging/log-text.ts";
 import { runMain, type Stoppable } from "../services/shared/process/process.ts";
 import { ensureWritableFolder, makeFolder } from "../services/shared/settings/folder.ts";
@@ -88,7 +88,10 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
         lending: loadLendingDeployments(given.DEPLOYMENTS_FILE?.trim() || undefined),
       });
   const parts = new Parts();
-  stopping.addEventListener("abort", () => void parts.stop());
+  stopping.addEventListener("abort", () => {
+    logErrorsOnly();
+    void parts.stop();
+  });
   try {
     const [devnet, localSolana] = isLocal(given)
       ? await openLocalChains({
