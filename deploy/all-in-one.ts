@@ -107,7 +107,11 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     };
     const common: Environment = { ...given, ...own, ...drain, ...devnet?.env };
     const payments = await openPayments(common, devnet !== undefined);
-    const ofSolana: Environment = { ...common, DATA_DIR: root, ...localSolana };
+    const ofSolana: Environment = {
+      ...{ ...common, DATA_DIR: root, ...localSolana },
+      // A stream of mainnet is none of the local cluster.
+      ...(localSolana !== undefined && { SOLANA_GRPC: undefined }),
+    };
     // These ports skip keys and payment: only the gateway's listeners follow BIND_HOST.
     const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0", BIND_HOST: "127.0.0.1" };
     const evmDex = await keep(startEvmDex({ ...common, ...anyPort }));
