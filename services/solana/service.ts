@@ -34,7 +34,7 @@ import { CHAIN_ID, getCheckpoint } from "./store/queries.ts";
 export async function startSolana(env: Environment): Promise<RunningService> {
   const name = "solana";
   const [settings, config, tracingConfig] = collectConfigErrors(
-    () => readSettings(env, ["DATA_DIR", "MONGODB_URL", "SOLANA_HOLDERS_PERCENT"]),
+    () => readSettings(env, ["DATA_DIR", "MONGODB_URL", "SOLANA_HOLDERS", "SOLANA_HOLDERS_PERCENT"]),
     () => readServiceConfig(name, env),
     () => readTracingConfig(env, name),
     () => rejectMisspeltSettings(env),
@@ -70,7 +70,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
     return await runService({
       name,
       endpoints,
-      handlers: createHandlers(deps),
+      handlers: createHandlers(deps, { withHolders: settings.SOLANA_HOLDERS === "on" }),
       config,
       log,
       metrics,
