@@ -225,7 +225,15 @@ async function fill(store: Store): Promise<void> {
   };
   const checkpoint = {
     ...{ chainId: 0, slot: SLOT, blockhash: "b", time: 1_700_000_000, fromSlot: SLOT - 1, fromTime: 0 },
-    ...{ rowsFromSlot: SLOT - 1, rowsFromTime: 0, headSlot: SLOT, finalizedSlot: SLOT, fromBlockhash: "a" },
+    ...{
+      rowsFromSlot: SLOT - 1,
+      rowsFromTime: 0,
+      headSlot: SLOT,
+      finalizedSlot: SLOT,
+      fromBlockhash: "a",
+      trades: 0,
+      otherSwaps: null,
+    },
   };
   await store.write([put(tokens, [token]), put(checkpoints, [checkpoint])]);
   console.log(`${HOLDERS} holders written in ${((performance.now() - startMs) / 1000).toFixed(0)} s`);

@@ -12,6 +12,7 @@ import type { SolanaBlock, SolanaTransaction } from "../chain/port.ts";
 import { type DecodedRows, decodeInstruction } from "./decode-instruction.ts";
 import { BrokenTransactionError } from "./errors.ts";
 import type { DecodedTransaction, SupplyChange } from "./model.ts";
+import { countSwapsByBalances } from "./other-swaps.ts";
 import { findDecimals, listBalanceChanges } from "./transaction/balances.ts";
 import {
   type ExchangeCall,
@@ -74,6 +75,9 @@ export function decodeTransaction(transaction: SolanaTransaction, place = 0): De
       ? decoded.rows
       : [...decoded.rows, ...supply].sort((a, b) => a.instructionIndex - b.instructionIndex);
   const balances = listBalanceChanges(parsed.balances, parsed.keys);
+  const signers = new Set(parsed.keys.slice(0, parsed.signerCount));
+  const trades = decoded.rows.reduce((sum, { kind }) => sum + (kind === "trade" ? 1 : 0), 0);
+  const otherSwaps = Math.max(0, countSwapsByBalances(balances, signers) - trades);
   if (events.length === 0 && balances.length === 0 && decoded.disagreements.length === 0) return undefined;
   return {
     transactionIndex: transaction.transactionIndex ?? place,
@@ -81,6 +85,7 @@ export function decodeTransaction(transaction: SolanaTransaction, place = 0): De
     feePayer: parsed.keys[0] as string,
     events,
     balances,
+    ...(otherSwaps > 0 && { otherSwaps }),
     disagreements: decoded.disagreements,
   };
 }

@@ -22,10 +22,10 @@ export interface RunOptions {
   readonly source: SolanaSource;
   readonly reader: BlockReader;
   readonly startSlot: number | undefined;
-  /** Whether blocks come with balances: without them holders are not read either. Default true. */
-  readonly withHolders?: boolean;
   /** Days that rows of lists are kept; 0 = for ever. */
   readonly rawDays: number;
+  /** false = blocks come without balances, and no accounts of holders are read; default true. */
+  readonly withHolders?: boolean;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
