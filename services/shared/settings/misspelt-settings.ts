@@ -1,5 +1,5 @@
 import { CHAIN_SETTING_NAMES, listChainSettings } from "./chain-settings.ts";
-import { ConfigError } from "./env.ts";
+import { ConfigError, type Settings } from "./env.ts";
 import { type Environment, SETTINGS } from "./settings.ts";
 
 /** Settings of one chain each: any other name with the prefix is an unknown chain. */
@@ -42,7 +42,7 @@ export function findMisspeltSettings(env: Environment): MisspeltSettings {
     if (
       value === undefined ||
       value.trim() === "" ||
-      name in SETTINGS ||
+      isKnown(name) ||
       ofChains.has(name) ||
       OTHERS.test(name)
     )
@@ -56,6 +56,12 @@ export function findMisspeltSettings(env: Environment): MisspeltSettings {
       );
   }
   return { problems, warnings };
+}
+
+/** Secrets may come from a file: <name>_FILE. */
+function isKnown(name: string): boolean {
+  const secret = (SETTINGS as Settings)[name.replace(/_FILE$/, "")];
+  return name in SETTINGS || secret?.secret === true;
 }
 
 /** Throws ConfigError for misspelt settings; names that may belong to another program pass. */

@@ -98,6 +98,7 @@ async function index(
         rawDays,
         watchers: [metrics],
         onHead: metrics.onHead,
+        onRetentionFinished: metrics.onRetentionFinished,
         reporter,
         log,
         ...lead,
