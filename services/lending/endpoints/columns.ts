@@ -27,6 +27,23 @@ export const updatedAtColumn = defineColumns([
   { name: "updatedAt", type: "DateTime", description: "Time of the block that this row was made from." },
 ]);
 
+/** Beyond the specification's columns: what the USD values of a row rest on. */
+export const priceColumns = defineColumns([
+  {
+    name: "priceSource",
+    type: "String",
+    description:
+      "Where the price behind the USD values is from: dex (price walk of evm-dex over pools), aave (oracle of an Aave market on the chain) or chainlink (a Chainlink feed), in this order; empty without a price. A token has one price in all rows of an answer; a vault's own oracle is never used.",
+  },
+  {
+    name: "priceAgeSeconds",
+    type: "Nullable(Float64)",
+    unit: "seconds",
+    description:
+      "Age of the price at the row's block: 0 where it was read at that block; of a Chainlink feed the time since it was last told; null without a price.",
+  },
+]);
+
 /** The two tokens of a market. */
 export const marketPairColumns = defineColumns([
   { name: "loanAddress", type: "String", description: "Address of the token that is lent." },

@@ -8,6 +8,7 @@ import {
   MORPHO_MARKET_ID,
   MORPHO_SUPPLY_APY,
   marketPairColumns,
+  priceColumns,
   protocolColumns,
   updatedAtColumn,
 } from "./columns.ts";
@@ -25,7 +26,7 @@ const EULER: Words = {
   supplyApy: EULER_SUPPLY_APY,
   borrowApy: EULER_BORROW_APY,
   supplied: "of the loan vault, which all its collaterals share",
-  available: "min(cash, borrowCap − borrows) of the loan vault",
+  available: "cash of the loan vault, 0 while its governor has disabled withdrawing",
 };
 
 const MORPHO: Words = {
@@ -68,7 +69,7 @@ function amounts(words: Words) {
       name: "availableLiquidityUsd",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: `${words.available} × price of the loan token; null without a price.`,
+      description: `What suppliers could withdraw now, whatever may be borrowed: ${words.available} × price of the loan token; null without a price.`,
     },
   ] as const satisfies readonly Column[];
 }
@@ -141,7 +142,11 @@ function capUsd(cap: string) {
   ] as const satisfies readonly Column[];
 }
 
-export const eulerMarketColumns = sortable([
+function withPrice<const C extends readonly Column[]>(columns: C) {
+  return [...sortable(columns), ...priceColumns] as const;
+}
+
+export const eulerMarketColumns = withPrice([
   ...head(EULER),
   ...amounts(EULER),
   ...rates(EULER),
@@ -149,7 +154,7 @@ export const eulerMarketColumns = sortable([
   ...updatedAtColumn,
 ]);
 
-export const morphoMarketColumns = sortable([
+export const morphoMarketColumns = withPrice([
   ...head(MORPHO),
   ...amounts(MORPHO),
   ...rates(MORPHO),
@@ -157,7 +162,7 @@ export const morphoMarketColumns = sortable([
   ...updatedAtColumn,
 ]);
 
-export const eulerVaultMarketColumns = sortable([
+export const eulerVaultMarketColumns = withPrice([
   ...head(EULER),
   ...rates(EULER),
   ...eulerLtv,
@@ -165,7 +170,7 @@ export const eulerVaultMarketColumns = sortable([
   ...updatedAtColumn,
 ]);
 
-export const morphoVaultMarketColumns = sortable([
+export const morphoVaultMarketColumns = withPrice([
   ...head(MORPHO),
   ...rates(MORPHO),
   ...morphoLltv,

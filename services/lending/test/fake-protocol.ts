@@ -71,7 +71,6 @@ export function vaultRow(fields: Partial<VaultRow> = {}): VaultRow {
     ltv: 0.86,
     borrowable: true,
     depositEnabled: true,
-    oracle: null,
     ...fields,
   };
 }
@@ -90,7 +89,6 @@ export function marketRow(fields: Partial<MarketRow> = {}): MarketRow {
     borrowApy: 0.04,
     utilizationRate: 0.4,
     ltv: 0.86,
-    oracle: null,
     ...fields,
   };
 }
@@ -110,7 +108,6 @@ export function vaultMarketRow(fields: Partial<VaultMarketRow> = {}): VaultMarke
     allocation: 700,
     allocationShare: 0.7,
     supplyCap: 10_000,
-    oracle: null,
     ...fields,
   };
 }

@@ -147,7 +147,6 @@ async function marketRow(at: At, market: TrueMarket): Promise<LendingRow> {
     available: units(market.supply - market.borrow, decimals),
     ...ratesOf(market),
     ltv: Number(market.params.lltv) / 1e18,
-    oracle: null,
   };
 }
 
@@ -244,7 +243,6 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
       ({ market: { params }, assets, cap }) => params.lltv > 0n && (assets > 0n || cap > 0n),
     ),
     depositEnabled: maxDeposit > 0n,
-    oracle: null,
   };
   const markets = held.map(
     async ({ market, assets, cap }): Promise<LendingRow> => ({
@@ -258,7 +256,6 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
       allocation: units(assets, decimals),
       allocationShare: totalAssets === 0n ? 0 : Number(assets) / Number(totalAssets),
       supplyCap: cap === NO_CAP ? null : units(cap, decimals),
-      oracle: null,
     }),
   );
   return [row, ...(await Promise.all(markets))];
