@@ -34,6 +34,8 @@ export interface IngestMetrics extends Metrics {
   /** By its id, or its name where it has none. */
   chain(chainId: number | string): ChainGauges;
   progress(chainId: number | string): ProgressGauges;
+  /** Shows whether this process holds a lease; called with its token, or without one while it waits. */
+  leadership(lease: string): (token: number | undefined) => void;
   /** Forwards everything that the chain's metrics receive to an observer. */
   observe(chainId: number | string, observer: ChainObserver): void;
 }
@@ -109,9 +111,25 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
     labelNames: ["chain"],
     registers,
   });
+  const leader = new Gauge({
+    name: "ingest_leader",
+    help: "1 while this process holds the lease and writes, 0 while it waits for it",
+    labelNames: ["lease"],
+    registers,
+  });
+  const token = new Gauge({
+    name: "ingest_lease_token",
+    help: "Token of the lease that this process held last; grows with each change of the leader",
+    labelNames: ["lease"],
+    registers,
+  });
   const observers = new Map<string, ChainObserver>();
   return {
     ...metrics,
+    leadership: (lease) => (held) => {
+      leader.set({ lease }, held === undefined ? 0 : 1);
+      if (held !== undefined) token.set({ lease }, held);
+    },
     observe: (chainId, observer) => void observers.set(String(chainId), observer),
     progress(chainId) {
       const chain = String(chainId);

@@ -52,6 +52,8 @@ export interface SolanaTransaction {
   };
   readonly meta: TransactionMeta | null;
   readonly version?: "legacy" | number;
+  /** Place in the block, votes counted. */
+  readonly transactionIndex?: number;
 }
 
 export interface SolanaBlock {
