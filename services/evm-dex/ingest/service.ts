@@ -53,7 +53,10 @@ interface ChainToRun {
   readonly startBlock: number | undefined;
 }
 
-/** Starts indexing every chain that has RPC endpoints. Throws ConfigError where none has. */
+/**
+ * Starts indexing every chain that has RPC endpoints; where the deployments name no factory at all, it waits idle. Throws
+ * ConfigError where no chain of the deployments has endpoints.
+ */
 export async function startIngest(env: Environment): Promise<Stoppable> {
   const [settings, { toRun, withoutSource }] = collectConfigErrors(
     () => readSettings(env, SETTINGS_READ),
@@ -67,6 +70,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     missingSources: withoutSource,
     collections: COLLECTIONS,
   });
+  if (toRun.length === 0) ingest.log.warn("the deployments have no factory of a DEX: nothing to do");
   const { REDIS_URL: redisUrl } = settings;
   const cache = redisUrl === undefined ? undefined : await openSharedCache(redisUrl, ingest.log);
   if (settings.HISTORY_DAYS !== 0 && settings.HISTORY_DIR !== undefined)
@@ -113,7 +117,7 @@ function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: nu
     const { chainId } = chain;
     return [{ chain, urls, portalUrl: portals.get(chainId), startBlock: startBlocks.get(chainId) }];
   });
-  if (toRun.length === 0) {
+  if (toRun.length === 0 && chains.length > 0) {
     throw new ConfigError([
       "EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint of a chain in the deployments.",
     ]);

@@ -240,7 +240,7 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
     managementFee: 0,
     ltv: lltvs.length === 0 ? null : Math.max(...lltvs),
     borrowable: held.some(
-      ({ market: { params }, assets, cap }) => params.lltv > 0n && (assets > 0n || cap > 0n),
+      ({ market: { params, supply, borrow }, assets }) => params.lltv > 0n && assets > 0n && supply > borrow,
     ),
     depositEnabled: maxDeposit > 0n,
   };
