@@ -31,6 +31,7 @@ const COMMANDS = {
   audit: "--chain",
   doctor: "--days",
   pools: "--sha256",
+  curators: "--deployments",
   keys: "create",
   payments: "list",
   pay: "--url",

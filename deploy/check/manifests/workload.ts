@@ -139,7 +139,9 @@ function findSettingFaults(given: {
 
 /** Settings that a process in a container cannot leave at their defaults: they point at its own machine and disk. */
 function listRequired({ role }: Process): string[] {
-  return ["BIND_HOST", ...Object.keys(PEERS)].filter((name) => settings[name]?.usedBy.includes(role));
+  // An ingest asks no service: what SOLANA_GRPC names to it is a stream, which it can do without.
+  const peers = role === "ingest" ? [] : Object.keys(PEERS);
+  return ["BIND_HOST", ...peers].filter((name) => settings[name]?.usedBy.includes(role));
 }
 
 /** Host and port of a URL or of a gRPC target such as dns:///host:port. */

@@ -42,7 +42,7 @@ const GROUPS = [
     output: "./euler/artifacts.ts",
     sources: [
       ...["EulerConnector", "EulerVault", "EulerBrokenVault", "EulerVaultFactory", "EulerOracle"],
-      ...["EulerRateModel", "EulerEarnVault", "EulerEarnFactory", "EulerHook"],
+      ...["EulerRateModel", "EulerEarnVault", "EulerEarnFactory", "EulerPerspective", "EulerHook"],
     ].map((name) => `euler/${name}`),
     uses: [
       "Cloner",

@@ -185,10 +185,11 @@ describeWithChain("lending: EulerEarn vaults against the contracts", () => {
   const nest = async (strategy: Address, { name, fee }: { name: string; fee: bigint }): Promise<Address> => {
     const { earnFactory, tokens } = euler.deployment;
     const args = [owner, 0n, tokens.USDC.address, name, name, zeroHash] as const;
-    const [created] = await watch.act(
+    const [created, ...others] = await watch.act(
       onEarnFactory(supplier, earnFactory, { functionName: "createEulerEarn", args }),
     );
     const id = created?.id as Address;
+    expect(others).to.deep.equal([{ kind: "earn-creation", id: `${id}:${supplier}` }]);
     expect(await watch.rowOf(id)).to.include({ supply: 0, supplyApy: 0, ltv: null, depositEnabled: false });
     const set = (call: Parameters<typeof onEarn>[2]) => onEarn(owner, id, call);
     await watch.act(

@@ -10,9 +10,15 @@ import {
   http,
   maxUint136,
   parseAbi,
+  parseAbiItem,
   zeroAddress,
 } from "viem";
-import { eulerEarnAbi, eulerVaultAbi } from "../../../deploy/devnet/contracts/euler/abi.ts";
+import {
+  eulerEarnAbi,
+  eulerPerspectiveAbi,
+  eulerVaultAbi,
+} from "../../../deploy/devnet/contracts/euler/abi.ts";
+import type { EulerDeployment } from "../../../deploy/devnet/euler/plan.ts";
 import { MULTICALL3 } from "../../../deploy/devnet/node/multicall.ts";
 import type { Books } from "../protocols/euler-v2/accrual.ts";
 import type { LendingRow, MarketRow, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
@@ -33,6 +39,9 @@ const erc20Abi = parseAbi([
   "function symbol() view returns (string)",
   "function decimals() view returns (uint8)",
 ]);
+const createEulerEarn = parseAbiItem(
+  "event CreateEulerEarn(address indexed eulerEarn, address indexed caller, address initialOwner, uint256 initialTimelock, address indexed asset, string name, string symbol, bytes32 salt)",
+);
 
 type View = "view" | "pure";
 type Read = <const A extends Abi, N extends ContractFunctionName<A, View>>(
@@ -41,7 +50,10 @@ type Read = <const A extends Abi, N extends ContractFunctionName<A, View>>(
   call: { name: N; args?: ContractFunctionArgs<A, View, N> },
 ) => Promise<ContractFunctionReturnType<A, View, N, ContractFunctionArgs<A, View, N>>>;
 
-export function createEulerTruth(url: string): EulerTruth {
+/** Who may say that a vault is listed, and where EulerEarn vaults come from. */
+export type EulerLists = Pick<EulerDeployment, "perspectives" | "earnFactory">;
+
+export function createEulerTruth(url: string, { perspectives, earnFactory }: EulerLists): EulerTruth {
   const chain = defineChain({
     id: 8453,
     name: "devnet",
@@ -78,10 +90,31 @@ export function createEulerTruth(url: string): EulerTruth {
     },
     async rows({ vaults, earn }, block) {
       const read = readerAt(block);
-      const evk = await Promise.all(vaults.map((address) => evkTruth(address, read)));
+      const isListed = async (vault: Address, names: readonly (keyof typeof perspectives)[]) => {
+        const call = { name: "isVerified", args: [vault] } as const;
+        const lists = names.map((name) => read(eulerPerspectiveAbi, perspectives[name], call));
+        return (await Promise.all(lists)).includes(true);
+      };
+      const evk = await Promise.all(
+        vaults.map(async (address) => {
+          // On the devnet, every escrow of the perspective is a listed vault's collateral.
+          const listed = await isListed(address, ["governed", "ungoverned", "escrow"]);
+          return evkTruth(address, { read, listed });
+        }),
+      );
       const known = new Map(evk.map((each) => [each.row.address, each]));
       const others = new Set(earn.map((address) => address.toLowerCase()));
-      const earned = await Promise.all(earn.map((address) => earnTruth(address, { read, known, others })));
+      const earned = await Promise.all(
+        earn.map(async (address) => {
+          const [creation] = await client.getLogs({
+            ...{ address: earnFactory, event: createEulerEarn, args: { eulerEarn: address } },
+            ...{ fromBlock: 0n, toBlock: BigInt(block) },
+          });
+          const creator = creation?.args.caller?.toLowerCase();
+          const listed = await isListed(address, ["eulerEarn"]);
+          return earnTruth(address, { read, known, others, listed, creator });
+        }),
+      );
       return [...evk, ...earned].flatMap(({ row, pairs }) => [row, ...pairs]);
     },
   };
@@ -97,7 +130,7 @@ interface VaultTruth {
   readonly pays: number | null;
 }
 
-async function evkTruth(vault: string, read: Read): Promise<VaultTruth> {
+async function evkTruth(vault: string, { read, listed }: { read: Read; listed: boolean }): Promise<VaultTruth> {
   const view = <N extends ContractFunctionName<typeof eulerVaultAbi, View>>(
     name: N,
     args?: ContractFunctionArgs<typeof eulerVaultAbi, View, N>,
@@ -118,6 +151,7 @@ async function evkTruth(vault: string, read: Read): Promise<VaultTruth> {
     view("LTVList"),
     view("oracle"),
   ]);
+  const [governor, creator] = await Promise.all([view("governorAdmin"), view("creator")]);
   const token = await tokenTruth(asset, read);
   const units = (raw: bigint) => Number(formatUnits(raw, token.decimals));
   const [supplyCap, borrowCap] = caps.map(capTruth);
@@ -147,7 +181,9 @@ async function evkTruth(vault: string, read: Read): Promise<VaultTruth> {
   const row: VaultRow = {
     table: "vault",
     address: vault.toLowerCase(),
-    curator: null,
+    listed,
+    curator: governor === zeroAddress ? null : governor.toLowerCase(),
+    isOfCurator: governor !== zeroAddress && governor === creator,
     symbol,
     vaultName: name,
     underlying: loan,
@@ -174,7 +210,7 @@ async function evkTruth(vault: string, read: Read): Promise<VaultTruth> {
       };
       const share = { allocation: amounts.supply, allocationShare: assets === 0n ? 0 : 1, supplyCap: cap };
       return [
-        { table: "market", ...pair, ...amounts } as const,
+        { table: "market", listed, ...pair, ...amounts } as const,
         { table: "vault-market", vaultAddress: row.address, ...pair, ...share } as const,
       ];
     }),
@@ -189,10 +225,12 @@ interface EarnContext {
   readonly known: ReadonlyMap<string, VaultTruth>;
   /** Earn vaults, which may be strategies of each other. */
   readonly others: ReadonlySet<string>;
+  readonly listed: boolean;
+  readonly creator: string | undefined;
 }
 
 async function earnTruth(vault: string, context: EarnContext): Promise<VaultTruth> {
-  const { read, known, others } = context;
+  const { read, known, others, listed, creator } = context;
   const view = <N extends ContractFunctionName<typeof eulerEarnAbi, View>>(
     name: N,
     args?: ContractFunctionArgs<typeof eulerEarnAbi, View, N>,
@@ -247,7 +285,9 @@ async function earnTruth(vault: string, context: EarnContext): Promise<VaultTrut
     table: "vault",
     protocolId: "euler-v2",
     address: vault.toLowerCase(),
+    listed,
     curator: (curator === zeroAddress ? owner : curator).toLowerCase(),
+    isOfCurator: (curator === zeroAddress ? owner : curator).toLowerCase() === creator,
     symbol,
     vaultName: name,
     underlying: { address: token.address, symbol: token.symbol },

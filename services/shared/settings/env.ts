@@ -189,6 +189,22 @@ export function url(schemes: readonly string[]): Parse<string> {
   };
 }
 
+/** A value of either form. */
+export function either<A, B>(one: Parse<A>, other: Parse<B>): Parse<A | B> {
+  return (value) => {
+    const rules: string[] = [];
+    for (const parse of [one, other]) {
+      try {
+        return parse(value);
+      } catch (error) {
+        if (!(error instanceof InvalidSetting)) throw error;
+        rules.push(error.message);
+      }
+    }
+    throw new InvalidSetting(rules.join(", or "));
+  };
+}
+
 /** Comma-separated list without empty items. */
 export function list<T>(item: Parse<T>): Parse<readonly T[]> {
   return (value) =>

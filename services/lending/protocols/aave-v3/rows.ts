@@ -22,7 +22,10 @@ export function reserveRow(
     table: "vault",
     protocolId: "aave-v3",
     address: pool,
+    // Its market is one that the deployments name.
+    listed: true,
     curator: null,
+    isOfCurator: false,
     symbol: state.aToken.symbol,
     vaultName: state.aToken.name,
     underlying: state.underlying,

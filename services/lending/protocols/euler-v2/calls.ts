@@ -26,6 +26,8 @@ export const SELECTORS = {
   "hookConfig()": "0xcf349b7d",
   "LTVList()": "0x6a16ef84",
   "LTVFull(address)": "0x33708d0c",
+  "creator()": "0x02d05d3f",
+  "verifiedArray()": "0x8d5e21d3",
   "owner()": "0x8da5cb5b",
   "curator()": "0xe66f53b7",
   "timelock()": "0xd33219b4",

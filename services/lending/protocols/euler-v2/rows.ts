@@ -1,23 +1,32 @@
 import type { EntitySet } from "../protocol.ts";
-import { fromFixed, type LendingRow, type MarketRow, toUnits } from "../rows.ts";
+import { fromFixed, type LendingRow, type MarketRow, toUnits, type VaultRow } from "../rows.ts";
+import type { EulerDeployment } from "./deployment.ts";
 import { type EarnState, MAX_CAP } from "./earn-state.ts";
 import { type EarnView, type StrategyView, viewEarn } from "./earn-view.ts";
-import { EARN_VAULT, EVK_VAULT } from "./entity-kinds.ts";
+import { EARN_CREATION, EARN_VAULT, EVK_VAULT } from "./entity-kinds.ts";
 import type { Collateral, EvkState } from "./evk-state.ts";
 import { type EvkView, ltvOf, viewEvk } from "./evk-view.ts";
+import { listedVaults } from "./listing.ts";
 
 const protocolId = "euler-v2";
 
 /** Every row of a chain's Euler vaults at `time`; each vault is accrued once. */
-export function* eulerRows(entities: EntitySet, time: number): Generator<LendingRow> {
+export function* eulerRows(
+  entities: EntitySet,
+  { time, deployment }: { time: number; deployment: EulerDeployment },
+): Generator<LendingRow> {
+  const listed = listedVaults(entities, deployment);
   const views = viewsAt(entities, time);
   for (const { id } of entities.all(EVK_VAULT)) {
     const view = views.evk(id);
-    if (view) yield* evkRows(view);
+    if (view) yield* evkRows(view, listed.has(id));
   }
   for (const { id } of entities.all(EARN_VAULT)) {
     const view = views.earn(id);
-    if (view) yield* earnRows(view);
+    if (view === undefined) continue;
+    const curator = curatorOf(view.state);
+    const isOfCurator = curator !== null && entities.get(EARN_CREATION, `${id}:${curator}`) !== undefined;
+    yield* earnRows(view, { listed, isOfCurator });
   }
 }
 
@@ -57,7 +66,7 @@ function viewsAt(entities: EntitySet, time: number) {
   return { evk, earn };
 }
 
-function* evkRows(view: EvkView): Generator<LendingRow> {
+function* evkRows(view: EvkView, listed: boolean): Generator<LendingRow> {
   const { address, state, supplied } = view;
   const { decimals } = state.asset;
   const units = (raw: bigint) => toUnits(raw, decimals);
@@ -66,7 +75,8 @@ function* evkRows(view: EvkView): Generator<LendingRow> {
     table: "vault",
     protocolId,
     address,
-    curator: null,
+    listed,
+    ...governorOf(state),
     symbol: state.symbol,
     vaultName: state.name,
     underlying: tokenRef(state.asset),
@@ -89,6 +99,7 @@ function* evkRows(view: EvkView): Generator<LendingRow> {
     const pair = pairOf(view, collateral);
     yield {
       table: "market",
+      listed,
       ...pair,
       supply: units(supplied),
       borrow: units(view.borrowed),
@@ -100,7 +111,10 @@ function* evkRows(view: EvkView): Generator<LendingRow> {
   }
 }
 
-function* earnRows(view: EarnView): Generator<LendingRow> {
+function* earnRows(
+  view: EarnView,
+  { listed, isOfCurator }: { listed: ReadonlySet<string>; isOfCurator: boolean },
+): Generator<LendingRow> {
   const { address, state, supplied } = view;
   const { decimals } = state.asset;
   const units = (raw: bigint) => toUnits(raw, decimals);
@@ -108,7 +122,9 @@ function* earnRows(view: EarnView): Generator<LendingRow> {
     table: "vault",
     protocolId,
     address,
+    listed: listed.has(address),
     curator: curatorOf(state),
+    isOfCurator,
     symbol: state.symbol,
     vaultName: state.name,
     underlying: tokenRef(state.asset),
@@ -147,7 +163,7 @@ function* earnRows(view: EarnView): Generator<LendingRow> {
 function pairOf(
   { address, state, supplyApy, borrowApy, utilization }: EvkView,
   collateral: Collateral,
-): Omit<MarketRow, "table" | "supply" | "borrow" | "available"> {
+): Omit<MarketRow, "table" | "listed" | "supply" | "borrow" | "available"> {
   return {
     protocolId,
     marketId: `${address}:${collateral.vault}`,
@@ -162,6 +178,12 @@ function pairOf(
 
 function tokenRef({ address, symbol }: { address: string; symbol: string }) {
   return { address, symbol };
+}
+
+/** An EVK vault's governor; null where it has none. */
+function governorOf({ governorAdmin, creator }: EvkState): Pick<VaultRow, "curator" | "isOfCurator"> {
+  if (BigInt(governorAdmin) === 0n) return { curator: null, isOfCurator: false };
+  return { curator: governorAdmin, isOfCurator: governorAdmin === creator };
 }
 
 /** The curator, or the owner; null where both are the zero address. */

@@ -41,6 +41,8 @@ export const VAULT_LAYOUT = layoutOf<VaultRow>()({
     tokenSymbol: (row) => row.underlying.symbol,
   },
   numbers: {
+    listed: (row) => row.listed,
+    isOfCurator: (row) => row.isOfCurator,
     supply: (row) => row.supply,
     borrow: (row) => row.borrow,
     available: (row) => row.available,
@@ -58,6 +60,7 @@ export const VAULT_LAYOUT = layoutOf<VaultRow>()({
 export const MARKET_LAYOUT = layoutOf<MarketRow>()({
   texts: pair,
   numbers: {
+    listed: (row) => row.listed,
     supply: (row) => row.supply,
     borrow: (row) => row.borrow,
     available: (row) => row.available,
