@@ -260,7 +260,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
       onVaultFactory(supplier, factory, { functionName: "createProxy", args: [zeroAddress, true, metadata] }),
     );
     expect(made).to.have.length(2);
-    expect(await watch.rowOf(made[1]?.id as Address)).to.include({ listed: false, oracle: null });
+    expect(await watch.rowOf(made[1]?.id as Address)).to.include({ listed: false });
     expect(made[0]).to.deep.equal({ kind: "evk-factory", id: factory });
     const dai = await watch.rowOf(made[1]?.id as Address);
     expect(dai).to.include({ symbol: "eDAI-1", supply: 0, utilizationRate: 0, borrowable: false });
