@@ -144,6 +144,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
       ...mark,
       ...(localRpc && { localRpc }),
       ...(deploymentsFile && { deploymentsFile }),
+      url,
       ...(payUrl && { payUrl }),
     });
     if (devnet !== undefined) await untilIndexed(url, { apiKey, pool: devnet.pool, signal: stopping });

@@ -35,6 +35,7 @@ const COMMANDS = {
   keys: "create",
   payments: "list",
   pay: "--url",
+  export: "--format",
 } as const;
 
 /** As npm runs it, without npm's own second. */

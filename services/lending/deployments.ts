@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { knowDeployedChains } from "../shared/evm/deployed-chains.ts";
 import { MULTICALL3 } from "../shared/evm/multicall/multicall.ts";
 import { aaveV3 } from "./protocols/aave-v3/protocol.ts";
 import type { AaveDeployment } from "./protocols/aave-v3/state.ts";
@@ -15,6 +16,8 @@ const address = z
 const chain = z.strictObject({
   chainId: z.int().positive(),
   name: z.string().min(1),
+  /** Seconds between two blocks; read by shared/evm/deployed-chains.ts. */
+  blockSeconds: z.number().positive().optional(),
   multicall3: address.default(MULTICALL3),
   priceFeeds: priceFeeds.default([]),
   /** By protocolId; each protocol validates its own section. */
@@ -46,10 +49,12 @@ export function loadDeployments(
   protocols: readonly LendingProtocol[] = PROTOCOLS,
 ): readonly ChainDeployments[] {
   const where = path ?? "the built-in registry";
+  knowDeployedChains(path);
   const parsed = file.safeParse(readJson(path ?? new URL("./deployments.json", import.meta.url), where));
   if (!parsed.success)
     throw new Error(`Cannot read deployments from ${where}: ${z.prettifyError(parsed.error)}`);
-  return parsed.data.lending.chains.map(({ protocols: sections, priceFeeds: feeds, ...known }) => {
+  return parsed.data.lending.chains.map((section) => {
+    const { protocols: sections, priceFeeds: feeds, blockSeconds: _, ...known } = section;
     const deployed = Object.entries(sections).map(([id, section]): DeployedProtocol => {
       const protocol = protocols.find((each) => each.id === id);
       const field = `lending.chains (chain ${known.chainId}).protocols.${id}`;

@@ -89,6 +89,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
     ...(mappedBytes !== undefined && { mappedBytes }),
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
+  metrics.measureStore(store);
   await store.declare([...collections, ingestStatus]);
   await storeMissingSource(store, { chainIds: options.missingSources, log });
   return {
@@ -114,7 +115,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
     async runAsLeader({ chainId, log, reporter, readHead, signal }, work) {
       const leaseName = chainId === undefined ? name : `${name}-${chainId}`;
       const index = { name: leaseName, parts: partsOfIndex(collections, chainId) };
-      const onChange = metrics.leadership(leaseName);
+      const onChange = metrics.leadership(leaseName, chainId ?? service);
       await runAsLeader({ store, name: leaseName, ttlMs, log, signal, onChange }, (lead) =>
         reporter.publishDuring({ ...lead, readHead }, async () => {
           if (await finishReindex({ store, index, ...lead }))

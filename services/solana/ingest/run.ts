@@ -24,12 +24,16 @@ export interface RunOptions {
   readonly startSlot: number | undefined;
   /** Days that rows of lists are kept; 0 = for ever. */
   readonly rawDays: number;
+  /** false = no largest accounts are read; default true. */
+  readonly withHolders?: boolean;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
   /** Called for each batch too: metrics. */
   readonly watchers?: readonly SyncHooks[];
   readonly onHead?: (slot: number) => void;
+  /** See RetentionDeps.onFinished. */
+  readonly onRetentionFinished?: (time: number) => void;
   /** Shows the progress; absent in tests. */
   readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
   /** See StallOptions.retryMs. */
@@ -42,7 +46,7 @@ export async function runSolana(options: RunOptions): Promise<void> {
 }
 
 async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAttempt): Promise<void> {
-  const { store, source, reader, startSlot, guard, onHead } = options;
+  const { store, source, reader, startSlot, withHolders = true, guard, onHead } = options;
   await anchorSource(store, source);
   await stalls.waitUntil(() => requireAgreement(source));
   await claimRow(store, guard, { target: checkpoints, key: { chainId: CHAIN_ID } });
@@ -62,9 +66,12 @@ async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAtte
       guard,
       hooks: [
         tokens,
-        holders,
+        ...(withHolders ? [holders] : []),
         new SegmentBuilder({ store, guard }),
-        new Retention({ store, guard, rowSeconds: options.rawDays * DAY_SECONDS }),
+        new Retention({
+          ...{ store, guard, rowSeconds: options.rawDays * DAY_SECONDS },
+          onFinished: options.onRetentionFinished,
+        }),
         ...(options.watchers ?? []),
       ],
       log,
@@ -75,7 +82,7 @@ async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAtte
   );
   stalls.resolve();
   log("info", "indexing", { slot: sync.checkpoint.slot, head: checkpoint.headSlot });
-  const background = Promise.all([tokens.run(signal), holders.run(signal)]);
+  const background = Promise.all([tokens.run(signal), ...(withHolders ? [holders.run(signal)] : [])]);
   try {
     await sync.run();
   } finally {

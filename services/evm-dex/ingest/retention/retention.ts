@@ -25,6 +25,8 @@ export interface RetentionDeps extends Pick<RemoveDeps, "store" | "guard" | "cha
   /** Keeps a day's rows before they go; yields the rows of each part. A failure stops removing until the next look. */
   readonly archive?: (day: ArchivedDay) => AsyncGenerator<number, void, undefined>;
   readonly onArchiveFailure?: (error: unknown) => void;
+  /** Everything that was due at this time of the chain is done. */
+  readonly onFinished?: ((time: number) => void) | undefined;
   readonly rowsAtOnce?: number;
   readonly budgetMs?: number;
 }
@@ -70,7 +72,7 @@ export class Retention {
     let owed = isFollowing ? 0 : events * REMOVED_A_WRITTEN_ROW;
     do {
       const { done, value } = await this.#next();
-      if (done === true) return;
+      if (done === true) return this.#deps.onFinished?.(checkpoint.blockTime);
       owed -= value;
     } while (owed > 0 || performance.now() < until);
   }

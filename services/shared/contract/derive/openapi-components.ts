@@ -1,4 +1,5 @@
 import { type ErrorCode, HTTP_STATUS } from "../../errors.ts";
+import type { FORMAT_MEDIA_TYPES } from "../format.ts";
 
 const HEADERS = {
   "X-Data-Block": {
@@ -15,6 +16,11 @@ const HEADERS = {
       "Only of a liquidity provider's summary: from this block on all LP positions of the wallet are known. Absent while those older than the index are yet to be read; until then totals are null.",
     schema: { type: "integer", format: "int64" },
   },
+  "X-Data-Swap-Share": {
+    description:
+      "Only of Solana's trades and candles: which share of the cluster's swaps of the last hour the indexed programs made, 0 to 1. Swaps of all other programs are counted by a rule of balances (of an owner that did not sign one token went up and another down); their rows and volumes are in no answer. Absent until some were counted, and where only the indexed programs are read.",
+    schema: { type: "number" },
+  },
   "X-Data-Stale": {
     description:
       "Only where part of the answer is older than its block allows: what, and its age in seconds, as in `prices; age=123` (lending while evm-dex returns no prices).",
@@ -26,6 +32,14 @@ const HEADERS = {
   },
   "X-Ignored-Parameters": {
     description: "Query parameters the endpoint does not know, comma-separated and percent-encoded.",
+    schema: { type: "string" },
+  },
+  "X-Total-Count": {
+    description: "Paged lists: rows of all pages together, where that is known.",
+    schema: { type: "integer", format: "int64" },
+  },
+  Link: {
+    description: 'Paged lists: the next page, as in `</evm/…?offset=100>; rel="next"`; absent on the last.',
     schema: { type: "string" },
   },
   ETag: { description: "Weak validator of the data version, for If-None-Match.", schema: { type: "string" } },
@@ -62,9 +76,12 @@ export function successHeaders(): Record<string, unknown> {
     "X-Data-As-Of",
     "X-Data-From-Block",
     "X-Data-Positions-From-Block",
+    "X-Data-Swap-Share",
     "X-Data-Stale",
     "X-Session-Id",
     "X-Ignored-Parameters",
+    "X-Total-Count",
+    "Link",
     "ETag",
     "RateLimit-Policy",
     "RateLimit",
@@ -147,6 +164,28 @@ const CELL = {
   ],
 };
 
+const OBJECT_TABLE = {
+  type: "object",
+  required: ["columns", "data", "rows"],
+  properties: {
+    columns: { type: "array", items: { $ref: "#/components/schemas/Column" } },
+    data: {
+      type: "array",
+      items: { type: "object", additionalProperties: { $ref: "#/components/schemas/Cell" } },
+    },
+    rows: { type: "integer", minimum: 0 },
+  },
+};
+
+/** The schema of each format besides the specified one. */
+export const FORMAT_SCHEMAS: Readonly<Record<keyof typeof FORMAT_MEDIA_TYPES, string>> = {
+  objects: "ObjectTable",
+  csv: "Csv",
+  ndjson: "Ndjson",
+  arrow: "Arrow",
+  parquet: "Parquet",
+};
+
 const SCHEMAS = {
   Table: {
     type: "object",
@@ -177,6 +216,19 @@ const SCHEMAS = {
     },
   },
   Cell: CELL,
+  ObjectTable: {
+    description:
+      "A table (in an array where the specified form is one) whose rows are objects, by column name.",
+    anyOf: [OBJECT_TABLE, { type: "array", minItems: 1, maxItems: 1, items: OBJECT_TABLE }],
+  },
+  Csv: {
+    type: "string",
+    description:
+      "RFC 4180 with a header line; null is an empty field, an empty text is quoted, arrays are JSON.",
+  },
+  Ndjson: { type: "string", description: "One JSON object a line, by column name." },
+  Arrow: { type: "string", format: "binary", description: "An Arrow IPC stream of one record batch." },
+  Parquet: { type: "string", format: "binary", description: "A Parquet file." },
   Error: {
     type: "object",
     properties: {
