@@ -161,7 +161,11 @@ describe("loadDeployments", () => {
     ],
     ["no section of anybody", {}, "evmDex"],
     ["no list of chains", { evmDex: { chains: {} } }, "evmDex.chains"],
-    ["no list of factories", { evmDex: { chains: [{ ...CHAIN, factories: {} }] } }, "evmDex.chains[0].factories"],
+    [
+      "no list of factories",
+      { evmDex: { chains: [{ ...CHAIN, factories: {} }] } },
+      "evmDex.chains[0].factories",
+    ],
     [
       "no stablecoin",
       { evmDex: { chains: [{ ...CHAIN, stablecoins: [] }] } },

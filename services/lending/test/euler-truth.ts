@@ -130,7 +130,10 @@ interface VaultTruth {
   readonly pays: number | null;
 }
 
-async function evkTruth(vault: string, { read, listed }: { read: Read; listed: boolean }): Promise<VaultTruth> {
+async function evkTruth(
+  vault: string,
+  { read, listed }: { read: Read; listed: boolean },
+): Promise<VaultTruth> {
   const view = <N extends ContractFunctionName<typeof eulerVaultAbi, View>>(
     name: N,
     args?: ContractFunctionArgs<typeof eulerVaultAbi, View, N>,

@@ -15,7 +15,7 @@ import { ProtocolTables } from "../serve/tables/protocol-tables.ts";
 import { collectRows, RowDictionaries } from "../serve/tables/row-set.ts";
 import { entities } from "../store/collections.ts";
 import { fromStateText } from "../store/state-text.ts";
-import { callHandler, type RowObject, rowsIn, pricesOf } from "./answers.ts";
+import { callHandler, pricesOf, type RowObject, rowsIn } from "./answers.ts";
 import { type IndexedChain, indexLending, startTestIngest, type TestIngest } from "./harness.ts";
 import { type Strangers, sendStrangers } from "./strangers.ts";
 

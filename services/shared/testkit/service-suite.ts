@@ -189,7 +189,8 @@ export function checkTable(endpoint: Endpoint, body: unknown): void {
 }
 
 const NO_SOURCE = /^No source is configured for (Solana|chain \d+) \([A-Z0-9_]+\)\.$/;
-const NOT_CONFIGURED = /^Chain \d+ is not configured on this instance \([A-Z0-9_]+\)\. Configured: chain \d+\.$/;
+const NOT_CONFIGURED =
+  /^Chain \d+ is not configured on this instance \([A-Z0-9_]+\)\. Configured: chain \d+\.$/;
 
 async function checkError(response: Response, code: ErrorCode, title = response.url): Promise<ErrorBody> {
   expect(response.status, title).to.equal(HTTP_STATUS[code]);

@@ -2,25 +2,120 @@
 
 export const feedAggregator = {
   abi: [
-    {"anonymous":false,"inputs":[{"indexed":true,"internalType":"int256","name":"current","type":"int256"},{"indexed":true,"internalType":"uint256","name":"roundId","type":"uint256"},{"indexed":false,"internalType":"uint256","name":"updatedAt","type":"uint256"}],"name":"AnswerUpdated","type":"event"},
-    {"inputs":[],"name":"answer","outputs":[{"internalType":"int256","name":"","type":"int256"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"decimals","outputs":[{"internalType":"uint8","name":"","type":"uint8"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"latestRoundData","outputs":[{"internalType":"uint80","name":"","type":"uint80"},{"internalType":"int256","name":"","type":"int256"},{"internalType":"uint256","name":"","type":"uint256"},{"internalType":"uint256","name":"","type":"uint256"},{"internalType":"uint80","name":"","type":"uint80"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"round","outputs":[{"internalType":"uint80","name":"","type":"uint80"}],"stateMutability":"view","type":"function"},
-    {"inputs":[{"internalType":"int256","name":"current","type":"int256"}],"name":"tell","outputs":[],"stateMutability":"nonpayable","type":"function"},
-    {"inputs":[],"name":"updatedAt","outputs":[{"internalType":"uint256","name":"","type":"uint256"}],"stateMutability":"view","type":"function"},
+    {
+      anonymous: false,
+      inputs: [
+        { indexed: true, internalType: "int256", name: "current", type: "int256" },
+        { indexed: true, internalType: "uint256", name: "roundId", type: "uint256" },
+        { indexed: false, internalType: "uint256", name: "updatedAt", type: "uint256" },
+      ],
+      name: "AnswerUpdated",
+      type: "event",
+    },
+    {
+      inputs: [],
+      name: "answer",
+      outputs: [{ internalType: "int256", name: "", type: "int256" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "decimals",
+      outputs: [{ internalType: "uint8", name: "", type: "uint8" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "latestRoundData",
+      outputs: [
+        { internalType: "uint80", name: "", type: "uint80" },
+        { internalType: "int256", name: "", type: "int256" },
+        { internalType: "uint256", name: "", type: "uint256" },
+        { internalType: "uint256", name: "", type: "uint256" },
+        { internalType: "uint80", name: "", type: "uint80" },
+      ],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "round",
+      outputs: [{ internalType: "uint80", name: "", type: "uint80" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "int256", name: "current", type: "int256" }],
+      name: "tell",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "updatedAt",
+      outputs: [{ internalType: "uint256", name: "", type: "uint256" }],
+      stateMutability: "view",
+      type: "function",
+    },
   ],
-  bytecode: "0x6080604052348015600e575f5ffd5b506102ce8061001c5f395ff3fe608060405234801561000f575f5ffd5b506004361061006f575f3560e01c80637519ab501161004d5780637519ab50146100d757806385bb7d69146100ee578063feaf968c146100f7575f5ffd5b8063146ca53114610073578063313ce567146100a857806372310bf9146100c2575b5f5ffd5b5f546100889069ffffffffffffffffffff1681565b60405169ffffffffffffffffffff90911681526020015b60405180910390f35b6100b0600881565b60405160ff909116815260200161009f565b6100d56100d036600461026a565b610136565b005b6100e060025481565b60405190815260200161009f565b6100e060015481565b6100ff6101c3565b6040805169ffffffffffffffffffff968716815260208101959095528401929092526060830152909116608082015260a00161009f565b5f805460019190819061015690849069ffffffffffffffffffff16610281565b82546101009290920a69ffffffffffffffffffff81810219909316918316021790915560018390554260028190555f54604051918252909116915082907f0559884fd3a460db3073b7fc896cc77986f16e378210ded43186175bf646fc5f9060200160405180910390a350565b5f8054819081908190819069ffffffffffffffffffff16610244576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152600f60248201527f4e6f20646174612070726573656e740000000000000000000000000000000000604482015260640160405180910390fd5b50505f5460015460025469ffffffffffffffffffff909216959094509092508291508490565b5f6020828403121561027a575f5ffd5b5035919050565b69ffffffffffffffffffff81811683821601908111156102c8577f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b9291505056",
+  bytecode:
+    "0x6080604052348015600e575f5ffd5b506102ce8061001c5f395ff3fe608060405234801561000f575f5ffd5b506004361061006f575f3560e01c80637519ab501161004d5780637519ab50146100d757806385bb7d69146100ee578063feaf968c146100f7575f5ffd5b8063146ca53114610073578063313ce567146100a857806372310bf9146100c2575b5f5ffd5b5f546100889069ffffffffffffffffffff1681565b60405169ffffffffffffffffffff90911681526020015b60405180910390f35b6100b0600881565b60405160ff909116815260200161009f565b6100d56100d036600461026a565b610136565b005b6100e060025481565b60405190815260200161009f565b6100e060015481565b6100ff6101c3565b6040805169ffffffffffffffffffff968716815260208101959095528401929092526060830152909116608082015260a00161009f565b5f805460019190819061015690849069ffffffffffffffffffff16610281565b82546101009290920a69ffffffffffffffffffff81810219909316918316021790915560018390554260028190555f54604051918252909116915082907f0559884fd3a460db3073b7fc896cc77986f16e378210ded43186175bf646fc5f9060200160405180910390a350565b5f8054819081908190819069ffffffffffffffffffff16610244576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152600f60248201527f4e6f20646174612070726573656e740000000000000000000000000000000000604482015260640160405180910390fd5b50505f5460015460025469ffffffffffffffffffff909216959094509092508291508490565b5f6020828403121561027a575f5ffd5b5035919050565b69ffffffffffffffffffff81811683821601908111156102c8577f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b9291505056",
 } as const;
 
 export const feedProxy = {
   abi: [
-    {"inputs":[],"name":"aggregator","outputs":[{"internalType":"address","name":"","type":"address"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"decimals","outputs":[{"internalType":"uint8","name":"","type":"uint8"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"latestRoundData","outputs":[{"internalType":"uint80","name":"","type":"uint80"},{"internalType":"int256","name":"","type":"int256"},{"internalType":"uint256","name":"","type":"uint256"},{"internalType":"uint256","name":"","type":"uint256"},{"internalType":"uint80","name":"","type":"uint80"}],"stateMutability":"view","type":"function"},
-    {"inputs":[{"internalType":"uint16","name":"","type":"uint16"}],"name":"phaseAggregators","outputs":[{"internalType":"address","name":"","type":"address"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"phaseId","outputs":[{"internalType":"uint16","name":"","type":"uint16"}],"stateMutability":"view","type":"function"},
-    {"inputs":[{"internalType":"address","name":"next","type":"address"}],"name":"setAggregator","outputs":[],"stateMutability":"nonpayable","type":"function"},
+    {
+      inputs: [],
+      name: "aggregator",
+      outputs: [{ internalType: "address", name: "", type: "address" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "decimals",
+      outputs: [{ internalType: "uint8", name: "", type: "uint8" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "latestRoundData",
+      outputs: [
+        { internalType: "uint80", name: "", type: "uint80" },
+        { internalType: "int256", name: "", type: "int256" },
+        { internalType: "uint256", name: "", type: "uint256" },
+        { internalType: "uint256", name: "", type: "uint256" },
+        { internalType: "uint80", name: "", type: "uint80" },
+      ],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "uint16", name: "", type: "uint16" }],
+      name: "phaseAggregators",
+      outputs: [{ internalType: "address", name: "", type: "address" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "phaseId",
+      outputs: [{ internalType: "uint16", name: "", type: "uint16" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "address", name: "next", type: "address" }],
+      name: "setAggregator",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
   ],
-  bytecode: "0x6080604052348015600e575f5ffd5b5061048c8061001c5f395ff3fe608060405234801561000f575f5ffd5b506004361061006f575f3560e01c8063c15973041161004d578063c159730414610101578063f9120af614610136578063feaf968c1461014b575f5ffd5b8063245a7bfc14610073578063313ce567146100c757806358303b10146100e1575b5f5ffd5b5f805461ffff1681526001602052604090205473ffffffffffffffffffffffffffffffffffffffff165b60405173ffffffffffffffffffffffffffffffffffffffff90911681526020015b60405180910390f35b6100cf61018a565b60405160ff90911681526020016100be565b5f546100ee9061ffff1681565b60405161ffff90911681526020016100be565b61009d61010f366004610360565b60016020525f908152604090205473ffffffffffffffffffffffffffffffffffffffff1681565b610149610144366004610388565b610224565b005b6101536102af565b6040805169ffffffffffffffffffff968716815260208101959095528401929092526060830152909116608082015260a0016100be565b5f805461ffff1681526001602052604081205473ffffffffffffffffffffffffffffffffffffffff1673ffffffffffffffffffffffffffffffffffffffff1663313ce5676040518163ffffffff1660e01b8152600401602060405180830381865afa1580156101fb573d5f5f3e3d5ffd5b505050506040513d601f19601f8201168201806040525081019061021f91906103bb565b905090565b5f805460019190819061023c90849061ffff166103db565b82546101009290920a61ffff8181021990931691831602179091555f8054909116815260016020526040902080547fffffffffffffffffffffffff00000000000000000000000000000000000000001673ffffffffffffffffffffffffffffffffffffffff939093169290921790915550565b5f5f5f5f5f6102e35f805461ffff1681526001602052604090205473ffffffffffffffffffffffffffffffffffffffff1690565b73ffffffffffffffffffffffffffffffffffffffff1663feaf968c6040518163ffffffff1660e01b815260040160a060405180830381865afa15801561032b573d5f5f3e3d5ffd5b505050506040513d601f19601f8201168201806040525081019061034f919061043e565b945094509450945094509091929394565b5f60208284031215610370575f5ffd5b813561ffff81168114610381575f5ffd5b9392505050565b5f60208284031215610398575f5ffd5b813573ffffffffffffffffffffffffffffffffffffffff81168114610381575f5ffd5b5f602082840312156103cb575f5ffd5b815160ff81168114610381575f5ffd5b61ffff818116838216019081111561041a577f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b92915050565b805169ffffffffffffffffffff81168114610439575f5ffd5b919050565b5f5f5f5f5f60a08688031215610452575f5ffd5b61045b86610420565b6020870151604088015160608901519297509095509350915061048060808701610420565b9050929550929590935056",
+  bytecode:
+    "0x6080604052348015600e575f5ffd5b5061048c8061001c5f395ff3fe608060405234801561000f575f5ffd5b506004361061006f575f3560e01c8063c15973041161004d578063c159730414610101578063f9120af614610136578063feaf968c1461014b575f5ffd5b8063245a7bfc14610073578063313ce567146100c757806358303b10146100e1575b5f5ffd5b5f805461ffff1681526001602052604090205473ffffffffffffffffffffffffffffffffffffffff165b60405173ffffffffffffffffffffffffffffffffffffffff90911681526020015b60405180910390f35b6100cf61018a565b60405160ff90911681526020016100be565b5f546100ee9061ffff1681565b60405161ffff90911681526020016100be565b61009d61010f366004610360565b60016020525f908152604090205473ffffffffffffffffffffffffffffffffffffffff1681565b610149610144366004610388565b610224565b005b6101536102af565b6040805169ffffffffffffffffffff968716815260208101959095528401929092526060830152909116608082015260a0016100be565b5f805461ffff1681526001602052604081205473ffffffffffffffffffffffffffffffffffffffff1673ffffffffffffffffffffffffffffffffffffffff1663313ce5676040518163ffffffff1660e01b8152600401602060405180830381865afa1580156101fb573d5f5f3e3d5ffd5b505050506040513d601f19601f8201168201806040525081019061021f91906103bb565b905090565b5f805460019190819061023c90849061ffff166103db565b82546101009290920a61ffff8181021990931691831602179091555f8054909116815260016020526040902080547fffffffffffffffffffffffff00000000000000000000000000000000000000001673ffffffffffffffffffffffffffffffffffffffff939093169290921790915550565b5f5f5f5f5f6102e35f805461ffff1681526001602052604090205473ffffffffffffffffffffffffffffffffffffffff1690565b73ffffffffffffffffffffffffffffffffffffffff1663feaf968c6040518163ffffffff1660e01b815260040160a060405180830381865afa15801561032b573d5f5f3e3d5ffd5b505050506040513d601f19601f8201168201806040525081019061034f919061043e565b945094509450945094509091929394565b5f60208284031215610370575f5ffd5b813561ffff81168114610381575f5ffd5b9392505050565b5f60208284031215610398575f5ffd5b813573ffffffffffffffffffffffffffffffffffffffff81168114610381575f5ffd5b5f602082840312156103cb575f5ffd5b815160ff81168114610381575f5ffd5b61ffff818116838216019081111561041a577f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b92915050565b805169ffffffffffffffffffff81168114610439575f5ffd5b919050565b5f5f5f5f5f60a08688031215610452575f5ffd5b61045b86610420565b6020870151604088015160608901519297509095509350915061048060808701610420565b9050929550929590935056",
 } as const;

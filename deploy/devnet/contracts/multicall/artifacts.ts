@@ -2,22 +2,241 @@
 
 export const multicall3 = {
   abi: [
-    {"inputs":[{"components":[{"internalType":"address","name":"target","type":"address"},{"internalType":"bytes","name":"callData","type":"bytes"}],"internalType":"struct Multicall3.Call[]","name":"calls","type":"tuple[]"}],"name":"aggregate","outputs":[{"internalType":"uint256","name":"blockNumber","type":"uint256"},{"internalType":"bytes[]","name":"returned","type":"bytes[]"}],"stateMutability":"payable","type":"function"},
-    {"inputs":[{"components":[{"internalType":"address","name":"target","type":"address"},{"internalType":"bool","name":"allowFailure","type":"bool"},{"internalType":"bytes","name":"callData","type":"bytes"}],"internalType":"struct Multicall3.Call3[]","name":"calls","type":"tuple[]"}],"name":"aggregate3","outputs":[{"components":[{"internalType":"bool","name":"success","type":"bool"},{"internalType":"bytes","name":"returnData","type":"bytes"}],"internalType":"struct Multicall3.Result[]","name":"results","type":"tuple[]"}],"stateMutability":"payable","type":"function"},
-    {"inputs":[{"components":[{"internalType":"address","name":"target","type":"address"},{"internalType":"bool","name":"allowFailure","type":"bool"},{"internalType":"uint256","name":"value","type":"uint256"},{"internalType":"bytes","name":"callData","type":"bytes"}],"internalType":"struct Multicall3.Call3Value[]","name":"calls","type":"tuple[]"}],"name":"aggregate3Value","outputs":[{"components":[{"internalType":"bool","name":"success","type":"bool"},{"internalType":"bytes","name":"returnData","type":"bytes"}],"internalType":"struct Multicall3.Result[]","name":"results","type":"tuple[]"}],"stateMutability":"payable","type":"function"},
-    {"inputs":[{"components":[{"internalType":"address","name":"target","type":"address"},{"internalType":"bytes","name":"callData","type":"bytes"}],"internalType":"struct Multicall3.Call[]","name":"calls","type":"tuple[]"}],"name":"blockAndAggregate","outputs":[{"internalType":"uint256","name":"blockNumber","type":"uint256"},{"internalType":"bytes32","name":"blockHash","type":"bytes32"},{"components":[{"internalType":"bool","name":"success","type":"bool"},{"internalType":"bytes","name":"returnData","type":"bytes"}],"internalType":"struct Multicall3.Result[]","name":"results","type":"tuple[]"}],"stateMutability":"payable","type":"function"},
-    {"inputs":[],"name":"getBasefee","outputs":[{"internalType":"uint256","name":"basefee","type":"uint256"}],"stateMutability":"view","type":"function"},
-    {"inputs":[{"internalType":"uint256","name":"blockNumber","type":"uint256"}],"name":"getBlockHash","outputs":[{"internalType":"bytes32","name":"blockHash","type":"bytes32"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"getBlockNumber","outputs":[{"internalType":"uint256","name":"blockNumber","type":"uint256"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"getChainId","outputs":[{"internalType":"uint256","name":"chainid","type":"uint256"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"getCurrentBlockCoinbase","outputs":[{"internalType":"address","name":"coinbase","type":"address"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"getCurrentBlockDifficulty","outputs":[{"internalType":"uint256","name":"difficulty","type":"uint256"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"getCurrentBlockGasLimit","outputs":[{"internalType":"uint256","name":"gaslimit","type":"uint256"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"getCurrentBlockTimestamp","outputs":[{"internalType":"uint256","name":"timestamp","type":"uint256"}],"stateMutability":"view","type":"function"},
-    {"inputs":[{"internalType":"address","name":"account","type":"address"}],"name":"getEthBalance","outputs":[{"internalType":"uint256","name":"balance","type":"uint256"}],"stateMutability":"view","type":"function"},
-    {"inputs":[],"name":"getLastBlockHash","outputs":[{"internalType":"bytes32","name":"blockHash","type":"bytes32"}],"stateMutability":"view","type":"function"},
-    {"inputs":[{"internalType":"bool","name":"requireSuccess","type":"bool"},{"components":[{"internalType":"address","name":"target","type":"address"},{"internalType":"bytes","name":"callData","type":"bytes"}],"internalType":"struct Multicall3.Call[]","name":"calls","type":"tuple[]"}],"name":"tryAggregate","outputs":[{"components":[{"internalType":"bool","name":"success","type":"bool"},{"internalType":"bytes","name":"returnData","type":"bytes"}],"internalType":"struct Multicall3.Result[]","name":"results","type":"tuple[]"}],"stateMutability":"payable","type":"function"},
-    {"inputs":[{"internalType":"bool","name":"requireSuccess","type":"bool"},{"components":[{"internalType":"address","name":"target","type":"address"},{"internalType":"bytes","name":"callData","type":"bytes"}],"internalType":"struct Multicall3.Call[]","name":"calls","type":"tuple[]"}],"name":"tryBlockAndAggregate","outputs":[{"internalType":"uint256","name":"blockNumber","type":"uint256"},{"internalType":"bytes32","name":"blockHash","type":"bytes32"},{"components":[{"internalType":"bool","name":"success","type":"bool"},{"internalType":"bytes","name":"returnData","type":"bytes"}],"internalType":"struct Multicall3.Result[]","name":"results","type":"tuple[]"}],"stateMutability":"payable","type":"function"},
+    {
+      inputs: [
+        {
+          components: [
+            { internalType: "address", name: "target", type: "address" },
+            { internalType: "bytes", name: "callData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Call[]",
+          name: "calls",
+          type: "tuple[]",
+        },
+      ],
+      name: "aggregate",
+      outputs: [
+        { internalType: "uint256", name: "blockNumber", type: "uint256" },
+        { internalType: "bytes[]", name: "returned", type: "bytes[]" },
+      ],
+      stateMutability: "payable",
+      type: "function",
+    },
+    {
+      inputs: [
+        {
+          components: [
+            { internalType: "address", name: "target", type: "address" },
+            { internalType: "bool", name: "allowFailure", type: "bool" },
+            { internalType: "bytes", name: "callData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Call3[]",
+          name: "calls",
+          type: "tuple[]",
+        },
+      ],
+      name: "aggregate3",
+      outputs: [
+        {
+          components: [
+            { internalType: "bool", name: "success", type: "bool" },
+            { internalType: "bytes", name: "returnData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Result[]",
+          name: "results",
+          type: "tuple[]",
+        },
+      ],
+      stateMutability: "payable",
+      type: "function",
+    },
+    {
+      inputs: [
+        {
+          components: [
+            { internalType: "address", name: "target", type: "address" },
+            { internalType: "bool", name: "allowFailure", type: "bool" },
+            { internalType: "uint256", name: "value", type: "uint256" },
+            { internalType: "bytes", name: "callData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Call3Value[]",
+          name: "calls",
+          type: "tuple[]",
+        },
+      ],
+      name: "aggregate3Value",
+      outputs: [
+        {
+          components: [
+            { internalType: "bool", name: "success", type: "bool" },
+            { internalType: "bytes", name: "returnData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Result[]",
+          name: "results",
+          type: "tuple[]",
+        },
+      ],
+      stateMutability: "payable",
+      type: "function",
+    },
+    {
+      inputs: [
+        {
+          components: [
+            { internalType: "address", name: "target", type: "address" },
+            { internalType: "bytes", name: "callData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Call[]",
+          name: "calls",
+          type: "tuple[]",
+        },
+      ],
+      name: "blockAndAggregate",
+      outputs: [
+        { internalType: "uint256", name: "blockNumber", type: "uint256" },
+        { internalType: "bytes32", name: "blockHash", type: "bytes32" },
+        {
+          components: [
+            { internalType: "bool", name: "success", type: "bool" },
+            { internalType: "bytes", name: "returnData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Result[]",
+          name: "results",
+          type: "tuple[]",
+        },
+      ],
+      stateMutability: "payable",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getBasefee",
+      outputs: [{ internalType: "uint256", name: "basefee", type: "uint256" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "uint256", name: "blockNumber", type: "uint256" }],
+      name: "getBlockHash",
+      outputs: [{ internalType: "bytes32", name: "blockHash", type: "bytes32" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getBlockNumber",
+      outputs: [{ internalType: "uint256", name: "blockNumber", type: "uint256" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getChainId",
+      outputs: [{ internalType: "uint256", name: "chainid", type: "uint256" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getCurrentBlockCoinbase",
+      outputs: [{ internalType: "address", name: "coinbase", type: "address" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getCurrentBlockDifficulty",
+      outputs: [{ internalType: "uint256", name: "difficulty", type: "uint256" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getCurrentBlockGasLimit",
+      outputs: [{ internalType: "uint256", name: "gaslimit", type: "uint256" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getCurrentBlockTimestamp",
+      outputs: [{ internalType: "uint256", name: "timestamp", type: "uint256" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "address", name: "account", type: "address" }],
+      name: "getEthBalance",
+      outputs: [{ internalType: "uint256", name: "balance", type: "uint256" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getLastBlockHash",
+      outputs: [{ internalType: "bytes32", name: "blockHash", type: "bytes32" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "bool", name: "requireSuccess", type: "bool" },
+        {
+          components: [
+            { internalType: "address", name: "target", type: "address" },
+            { internalType: "bytes", name: "callData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Call[]",
+          name: "calls",
+          type: "tuple[]",
+        },
+      ],
+      name: "tryAggregate",
+      outputs: [
+        {
+          components: [
+            { internalType: "bool", name: "success", type: "bool" },
+            { internalType: "bytes", name: "returnData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Result[]",
+          name: "results",
+          type: "tuple[]",
+        },
+      ],
+      stateMutability: "payable",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "bool", name: "requireSuccess", type: "bool" },
+        {
+          components: [
+            { internalType: "address", name: "target", type: "address" },
+            { internalType: "bytes", name: "callData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Call[]",
+          name: "calls",
+          type: "tuple[]",
+        },
+      ],
+      name: "tryBlockAndAggregate",
+      outputs: [
+        { internalType: "uint256", name: "blockNumber", type: "uint256" },
+        { internalType: "bytes32", name: "blockHash", type: "bytes32" },
+        {
+          components: [
+            { internalType: "bool", name: "success", type: "bool" },
+            { internalType: "bytes", name: "returnData", type: "bytes" },
+          ],
+          internalType: "struct Multicall3.Result[]",
+          name: "results",
+          type: "tuple[]",
+        },
+      ],
+      stateMutability: "payable",
+      type: "function",
+    },
   ],
-  bytecode: "0x6080604052348015600e575f5ffd5b50610da58061001c5f395ff3fe6080604052600436106100ef575f3560e01c80634d2301cc11610087578063a8b0574e11610057578063a8b0574e1461022c578063bce38bd714610246578063c3077fa914610259578063ee82ac5e1461026c575f5ffd5b80634d2301cc146101c157806372425d9d146101f557806382ad56cb1461020757806386d516e81461021a575f5ffd5b80633408e470116100c25780633408e47014610169578063399542e91461017b5780633e64a6961461019d57806342cbb15c146101af575f5ffd5b80630f28c97d146100f3578063174dea7114610114578063252dba421461013457806327e86d6e14610155575b5f5ffd5b3480156100fe575f5ffd5b50425b6040519081526020015b60405180910390f35b610127610122366004610941565b61028a565b60405161010b9190610a5d565b610147610142366004610941565b610490565b60405161010b929190610a76565b348015610160575f5ffd5b5061010161058b565b348015610174575f5ffd5b5046610101565b61018e610189366004610b12565b61059d565b60405161010b93929190610b61565b3480156101a8575f5ffd5b5048610101565b3480156101ba575f5ffd5b5043610101565b3480156101cc575f5ffd5b506101016101db366004610b7f565b73ffffffffffffffffffffffffffffffffffffffff163190565b348015610200575f5ffd5b5044610101565b610127610215366004610941565b6105b8565b348015610225575f5ffd5b5045610101565b348015610237575f5ffd5b5060405141815260200161010b565b610127610254366004610b12565b6106d6565b61018e610267366004610941565b6107df565b348015610277575f5ffd5b50610101610286366004610bb2565b4090565b60608167ffffffffffffffff8111156102a5576102a5610bc9565b6040519080825280602002602001820160405280156102ea57816020015b604080518082019091525f8152606060208201528152602001906001900390816102c35790505b5090505f805b8381101561041a5784848281811061030a5761030a610bf6565b905060200281019061031c9190610c23565b61032a906040013583610c8c565b91506103f585858381811061034157610341610bf6565b90506020028101906103539190610c23565b610361906020810190610b7f565b86868481811061037357610373610bf6565b90506020028101906103859190610c23565b6040013587878581811061039b5761039b610bf6565b90506020028101906103ad9190610c23565b6103bb906060810190610ca5565b8989878181106103cd576103cd610bf6565b90506020028101906103df9190610c23565b6103f0906040810190602001610d06565b6107fc565b83828151811061040757610407610bf6565b60209081029190910101526001016102f0565b50803414610489576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152601a60248201527f4d756c746963616c6c333a2076616c7565206d69736d6174636800000000000060448201526064015b60405180910390fd5b5092915050565b4360608267ffffffffffffffff8111156104ac576104ac610bc9565b6040519080825280602002602001820160405280156104df57816020015b60608152602001906001900390816104ca5790505b5090505f5b838110156105835761055a85858381811061050157610501610bf6565b90506020028101906105139190610d1f565b610521906020810190610b7f565b5f87878581811061053457610534610bf6565b90506020028101906105469190610d1f565b610554906020810190610ca5565b5f6107fc565b6020015182828151811061057057610570610bf6565b60209081029190910101526001016104e4565b509250929050565b5f610597600143610d51565b40905090565b43804060606105ad8686866106d6565b905093509350939050565b60608167ffffffffffffffff8111156105d3576105d3610bc9565b60405190808252806020026020018201604052801561061857816020015b604080518082019091525f8152606060208201528152602001906001900390816105f15790505b5090505f5b82811015610489576106b184848381811061063a5761063a610bf6565b905060200281019061064c9190610d64565b61065a906020810190610b7f565b5f86868581811061066d5761066d610bf6565b905060200281019061067f9190610d64565b61068d906040810190610ca5565b88888781811061069f5761069f610bf6565b90506020028101906103df9190610d64565b8282815181106106c3576106c3610bf6565b602090810291909101015260010161061d565b60608167ffffffffffffffff8111156106f1576106f1610bc9565b60405190808252806020026020018201604052801561073657816020015b604080518082019091525f81526060602082015281526020019060019003908161070f5790505b5090505f5b828110156107d7576107b284848381811061075857610758610bf6565b905060200281019061076a9190610d1f565b610778906020810190610b7f565b5f86868581811061078b5761078b610bf6565b905060200281019061079d9190610d1f565b6107ab906020810190610ca5565b89156107fc565b8282815181106107c4576107c4610bf6565b602090810291909101015260010161073b565b509392505050565b5f5f60606107ef6001868661059d565b9250925092509250925092565b604080518082019091525f8152606060208201528573ffffffffffffffffffffffffffffffffffffffff16858585604051610838929190610d96565b5f6040518083038185875af1925050503d805f8114610872576040519150601f19603f3d011682016040523d82523d5f602084013e610877565b606091505b50602083015215158082528061088a5750815b6108f0576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152601760248201527f4d756c746963616c6c333a2063616c6c206661696c65640000000000000000006044820152606401610480565b95945050505050565b5f5f83601f840112610909575f5ffd5b50813567ffffffffffffffff811115610920575f5ffd5b6020830191508360208260051b850101111561093a575f5ffd5b9250929050565b5f5f60208385031215610952575f5ffd5b823567ffffffffffffffff811115610968575f5ffd5b610974858286016108f9565b90969095509350505050565b5f81518084528060208401602086015e5f6020828601015260207fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0601f83011685010191505092915050565b5f82825180855260208501945060208160051b830101602085015f5b83811015610a51577fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe085840301885281518051151584526020810151905060406020850152610a3a6040850182610980565b6020998a01999094509290920191506001016109e8565b50909695505050505050565b602081525f610a6f60208301846109cc565b9392505050565b5f604082018483526040602084015280845180835260608501915060608160051b8601019250602086015f5b82811015610af1577fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa0878603018452610adc858351610980565b94506020938401939190910190600101610aa2565b5092979650505050505050565b80358015158114610b0d575f5ffd5b919050565b5f5f5f60408486031215610b24575f5ffd5b610b2d84610afe565b9250602084013567ffffffffffffffff811115610b48575f5ffd5b610b54868287016108f9565b9497909650939450505050565b838152826020820152606060408201525f6108f060608301846109cc565b5f60208284031215610b8f575f5ffd5b813573ffffffffffffffffffffffffffffffffffffffff81168114610a6f575f5ffd5b5f60208284031215610bc2575f5ffd5b5035919050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52604160045260245ffd5b7f4e487b71000000000000000000000000000000000000000000000000000000005f52603260045260245ffd5b5f82357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff81833603018112610c55575f5ffd5b9190910192915050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b80820180821115610c9f57610c9f610c5f565b92915050565b5f5f83357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe1843603018112610cd8575f5ffd5b83018035915067ffffffffffffffff821115610cf2575f5ffd5b60200191503681900382131561093a575f5ffd5b5f60208284031215610d16575f5ffd5b610a6f82610afe565b5f82357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc1833603018112610c55575f5ffd5b81810381811115610c9f57610c9f610c5f565b5f82357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa1833603018112610c55575f5ffd5b818382375f910190815291905056",
+  bytecode:
+    "0x6080604052348015600e575f5ffd5b50610da58061001c5f395ff3fe6080604052600436106100ef575f3560e01c80634d2301cc11610087578063a8b0574e11610057578063a8b0574e1461022c578063bce38bd714610246578063c3077fa914610259578063ee82ac5e1461026c575f5ffd5b80634d2301cc146101c157806372425d9d146101f557806382ad56cb1461020757806386d516e81461021a575f5ffd5b80633408e470116100c25780633408e47014610169578063399542e91461017b5780633e64a6961461019d57806342cbb15c146101af575f5ffd5b80630f28c97d146100f3578063174dea7114610114578063252dba421461013457806327e86d6e14610155575b5f5ffd5b3480156100fe575f5ffd5b50425b6040519081526020015b60405180910390f35b610127610122366004610941565b61028a565b60405161010b9190610a5d565b610147610142366004610941565b610490565b60405161010b929190610a76565b348015610160575f5ffd5b5061010161058b565b348015610174575f5ffd5b5046610101565b61018e610189366004610b12565b61059d565b60405161010b93929190610b61565b3480156101a8575f5ffd5b5048610101565b3480156101ba575f5ffd5b5043610101565b3480156101cc575f5ffd5b506101016101db366004610b7f565b73ffffffffffffffffffffffffffffffffffffffff163190565b348015610200575f5ffd5b5044610101565b610127610215366004610941565b6105b8565b348015610225575f5ffd5b5045610101565b348015610237575f5ffd5b5060405141815260200161010b565b610127610254366004610b12565b6106d6565b61018e610267366004610941565b6107df565b348015610277575f5ffd5b50610101610286366004610bb2565b4090565b60608167ffffffffffffffff8111156102a5576102a5610bc9565b6040519080825280602002602001820160405280156102ea57816020015b604080518082019091525f8152606060208201528152602001906001900390816102c35790505b5090505f805b8381101561041a5784848281811061030a5761030a610bf6565b905060200281019061031c9190610c23565b61032a906040013583610c8c565b91506103f585858381811061034157610341610bf6565b90506020028101906103539190610c23565b610361906020810190610b7f565b86868481811061037357610373610bf6565b90506020028101906103859190610c23565b6040013587878581811061039b5761039b610bf6565b90506020028101906103ad9190610c23565b6103bb906060810190610ca5565b8989878181106103cd576103cd610bf6565b90506020028101906103df9190610c23565b6103f0906040810190602001610d06565b6107fc565b83828151811061040757610407610bf6565b60209081029190910101526001016102f0565b50803414610489576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152601a60248201527f4d756c746963616c6c333a2076616c7565206d69736d6174636800000000000060448201526064015b60405180910390fd5b5092915050565b4360608267ffffffffffffffff8111156104ac576104ac610bc9565b6040519080825280602002602001820160405280156104df57816020015b60608152602001906001900390816104ca5790505b5090505f5b838110156105835761055a85858381811061050157610501610bf6565b90506020028101906105139190610d1f565b610521906020810190610b7f565b5f87878581811061053457610534610bf6565b90506020028101906105469190610d1f565b610554906020810190610ca5565b5f6107fc565b6020015182828151811061057057610570610bf6565b60209081029190910101526001016104e4565b509250929050565b5f610597600143610d51565b40905090565b43804060606105ad8686866106d6565b905093509350939050565b60608167ffffffffffffffff8111156105d3576105d3610bc9565b60405190808252806020026020018201604052801561061857816020015b604080518082019091525f8152606060208201528152602001906001900390816105f15790505b5090505f5b82811015610489576106b184848381811061063a5761063a610bf6565b905060200281019061064c9190610d64565b61065a906020810190610b7f565b5f86868581811061066d5761066d610bf6565b905060200281019061067f9190610d64565b61068d906040810190610ca5565b88888781811061069f5761069f610bf6565b90506020028101906103df9190610d64565b8282815181106106c3576106c3610bf6565b602090810291909101015260010161061d565b60608167ffffffffffffffff8111156106f1576106f1610bc9565b60405190808252806020026020018201604052801561073657816020015b604080518082019091525f81526060602082015281526020019060019003908161070f5790505b5090505f5b828110156107d7576107b284848381811061075857610758610bf6565b905060200281019061076a9190610d1f565b610778906020810190610b7f565b5f86868581811061078b5761078b610bf6565b905060200281019061079d9190610d1f565b6107ab906020810190610ca5565b89156107fc565b8282815181106107c4576107c4610bf6565b602090810291909101015260010161073b565b509392505050565b5f5f60606107ef6001868661059d565b9250925092509250925092565b604080518082019091525f8152606060208201528573ffffffffffffffffffffffffffffffffffffffff16858585604051610838929190610d96565b5f6040518083038185875af1925050503d805f8114610872576040519150601f19603f3d011682016040523d82523d5f602084013e610877565b606091505b50602083015215158082528061088a5750815b6108f0576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152601760248201527f4d756c746963616c6c333a2063616c6c206661696c65640000000000000000006044820152606401610480565b95945050505050565b5f5f83601f840112610909575f5ffd5b50813567ffffffffffffffff811115610920575f5ffd5b6020830191508360208260051b850101111561093a575f5ffd5b9250929050565b5f5f60208385031215610952575f5ffd5b823567ffffffffffffffff811115610968575f5ffd5b610974858286016108f9565b90969095509350505050565b5f81518084528060208401602086015e5f6020828601015260207fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0601f83011685010191505092915050565b5f82825180855260208501945060208160051b830101602085015f5b83811015610a51577fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe085840301885281518051151584526020810151905060406020850152610a3a6040850182610980565b6020998a01999094509290920191506001016109e8565b50909695505050505050565b602081525f610a6f60208301846109cc565b9392505050565b5f604082018483526040602084015280845180835260608501915060608160051b8601019250602086015f5b82811015610af1577fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa0878603018452610adc858351610980565b94506020938401939190910190600101610aa2565b5092979650505050505050565b80358015158114610b0d575f5ffd5b919050565b5f5f5f60408486031215610b24575f5ffd5b610b2d84610afe565b9250602084013567ffffffffffffffff811115610b48575f5ffd5b610b54868287016108f9565b9497909650939450505050565b838152826020820152606060408201525f6108f060608301846109cc565b5f60208284031215610b8f575f5ffd5b813573ffffffffffffffffffffffffffffffffffffffff81168114610a6f575f5ffd5b5f60208284031215610bc2575f5ffd5b5035919050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52604160045260245ffd5b7f4e487b71000000000000000000000000000000000000000000000000000000005f52603260045260245ffd5b5f82357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff81833603018112610c55575f5ffd5b9190910192915050565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b80820180821115610c9f57610c9f610c5f565b92915050565b5f5f83357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe1843603018112610cd8575f5ffd5b83018035915067ffffffffffffffff821115610cf2575f5ffd5b60200191503681900382131561093a575f5ffd5b5f60208284031215610d16575f5ffd5b610a6f82610afe565b5f82357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc1833603018112610c55575f5ffd5b81810381811115610c9f57610c9f610c5f565b5f82357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa1833603018112610c55575f5ffd5b818382375f910190815291905056",
 } as const;
