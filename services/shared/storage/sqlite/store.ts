@@ -9,6 +9,7 @@ import {
   changedDeclarationError,
   compileCollection,
   DeclaredCollections,
+  type FieldInfo,
   isSameDeclaration,
 } from "../declaration.ts";
 import {
@@ -25,6 +26,7 @@ import {
   type WriteStep,
 } from "../port.ts";
 import {
+  fieldsNamed,
   type ParsedQuery,
   parseFilter,
   parseQuery,
@@ -37,7 +39,16 @@ import {
 import type { Stored } from "../values.ts";
 import type { Connection } from "./connection.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
-import { type Entry, encodeRow, entryOf, keyCells, keyPredicates, ROWS_A_CALL, rowsOf } from "./rows.ts";
+import {
+  type Entry,
+  encodeRow,
+  entryOf,
+  keyCells,
+  keyPredicates,
+  keyWriter,
+  ROWS_A_CALL,
+  rowsOf,
+} from "./rows.ts";
 import {
   countSql,
   createSql,
@@ -210,10 +221,15 @@ class SqliteStore implements Store {
     ) as RowOf<C>[];
   }
 
-  async getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
+  async getLast<C extends Collection>(
+    from: C,
+    keys: readonly Partial<RowOf<C>>[],
+    by?: readonly (keyof RowOf<C> & string)[],
+  ): Promise<RowOf<C>[]> {
     const entry = this.#collections.get(from);
     const { declared } = entry;
-    const found = await this.#selectEach(entry, { text: selectLastSql(declared), keys });
+    const fields = by === undefined ? declared.key : fieldsNamed(declared, by);
+    const found = await this.#selectEach(entry, { text: selectLastSql(declared, fields), keys, fields });
     // Several keys may share the same last row.
     const rows = new Map(found.map((cells) => [JSON.stringify(keyCells(declared, cells)), cells]));
     return rowsOf([...rows.values()], declared.fields) as RowOf<C>[];
@@ -222,11 +238,18 @@ class SqliteStore implements Store {
   /** Runs a statement for some thousand keys at a time, in one read transaction: all see one snapshot. */
   async #selectEach(
     entry: Entry,
-    { text, keys }: { text: string; keys: readonly Readonly<Record<string, unknown>>[] },
+    {
+      text,
+      keys,
+      fields = entry.declared.key,
+    }: {
+      text: string;
+      keys: readonly Readonly<Record<string, unknown>>[];
+      fields?: readonly FieldInfo[];
+    },
   ): Promise<Stored[][]> {
-    const distinct = [
-      ...new Set(keys.map((key) => JSON.stringify(keyPredicates(entry, key).map((p) => p.value)))),
-    ];
+    // Sorted: neighbours are on one page.
+    const distinct = [...new Set(keys.map(keyWriter(entry, fields)))].sort();
     if (distinct.length === 0) return [];
     const readPage = (from: number) =>
       this.#connection.all(text, [`[${distinct.slice(from, from + KEYS_A_READ).join(",")}]`]);
