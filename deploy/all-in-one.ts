@@ -10,7 +10,7 @@ import { startEvmDex } from "../services/evm-dex/service.ts";
 import { loadCurators } from "../services/lending/curators.ts";
 import { loadDeployments as loadLendingDeployments } from "../services/lending/deployments.ts";
 import { startLending } from "../services/lending/service.ts";
-import { createLog } from "../services/shared/logging/log.ts";
+import { createLog, logErrorsOnly } from "../services/shared/logging/log.ts";
 import { formatLogLine, logFormatOf } from "../services/shared/logging/log-text.ts";
 import { runMain, type Stoppable } from "../services/shared/process/process.ts";
 import { ensureWritableFolder, makeFolder } from "../services/shared/settings/folder.ts";
@@ -88,7 +88,10 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
         lending: loadLendingDeployments(given.DEPLOYMENTS_FILE?.trim() || undefined),
       });
   const parts = new Parts();
-  stopping.addEventListener("abort", () => void parts.stop());
+  stopping.addEventListener("abort", () => {
+    logErrorsOnly();
+    void parts.stop();
+  });
   try {
     const [devnet, localSolana] = isLocal(given)
       ? await openLocalChains({
@@ -104,7 +107,11 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     };
     const common: Environment = { ...given, ...own, ...drain, ...devnet?.env };
     const payments = await openPayments(common, devnet !== undefined);
-    const ofSolana: Environment = { ...common, DATA_DIR: root, ...localSolana };
+    const ofSolana: Environment = {
+      ...{ ...common, DATA_DIR: root, ...localSolana },
+      // A stream of mainnet is none of the local cluster.
+      ...(localSolana !== undefined && { SOLANA_GRPC: undefined }),
+    };
     // These ports skip keys and payment: only the gateway's listeners follow BIND_HOST.
     const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0", BIND_HOST: "127.0.0.1" };
     const evmDex = await keep(startEvmDex({ ...common, ...anyPort }));
@@ -137,6 +144,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
       ...mark,
       ...(localRpc && { localRpc }),
       ...(deploymentsFile && { deploymentsFile }),
+      url,
       ...(payUrl && { payUrl }),
     });
     if (devnet !== undefined) await untilIndexed(url, { apiKey, pool: devnet.pool, signal: stopping });

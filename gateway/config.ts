@@ -1,6 +1,7 @@
 import type { Family } from "../services/shared/contract/endpoint.ts";
 import { type AdminAddress, adminAddressOf } from "../services/shared/metrics/admin-server.ts";
 import { rejectMisspeltSettings } from "../services/shared/settings/misspelt-settings.ts";
+import { readSolanaPeers } from "../services/shared/settings/rpc-urls.ts";
 import {
   ConfigError,
   collectConfigErrors,
@@ -260,12 +261,11 @@ function readUpstreams(env: Environment): GatewayConfig["upstreams"] {
     "LENDING_URL",
     "LENDING_GRPC",
     "SOLANA_URL",
-    "SOLANA_GRPC",
   ]);
   const [evmDex, lending, solana] = collectConfigErrors(
     () => pairUp("EVM_DEX", settings.EVM_DEX_URL, settings.EVM_DEX_GRPC),
     () => pairUp("LENDING", settings.LENDING_URL, settings.LENDING_GRPC),
-    () => pairUp("SOLANA", settings.SOLANA_URL, settings.SOLANA_GRPC),
+    () => pairUp("SOLANA", settings.SOLANA_URL, readSolanaPeers(env)),
   );
   return { "evm-dex": evmDex, lending, solana };
 }

@@ -66,12 +66,12 @@ export class SyntheticSolana {
     const lastSlot = range.fromSlot + range.count - 1;
     const poolRows: PoolTransactionRow[] = [];
     for (let slot = range.fromSlot; slot <= lastSlot; slot++) {
-      for (let i = 0; i < TRADES_A_SLOT; i++) poolRows.push(this.#row(slot));
+      for (let i = 0; i < TRADES_A_SLOT; i++) poolRows.push(this.#row(slot, i));
     }
     return { lastSlot, poolRows, tokenRows: poolRows.flatMap(toTokenRows) };
   }
 
-  #row(slot: number): PoolTransactionRow {
+  #row(slot: number, transactionIndex: number): PoolTransactionRow {
     const random = this.#random;
     const { mint, quote, pools, dex } = this.#market();
     const isBuy = random.below(2) === 0;
@@ -86,6 +86,7 @@ export class SyntheticSolana {
     const placed = {
       pool: pools[random.below(3) % pools.length] as string,
       slot,
+      transactionIndex,
       instructionIndex: random.below(30),
       signature: this.#text(22),
       leg: 0,

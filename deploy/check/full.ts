@@ -4,7 +4,7 @@ import { localSteps } from "./local-steps.ts";
 import { manifestSteps } from "./manifests/steps.ts";
 import { inspectAdvisories } from "./packages/advisories.ts";
 import { productionSteps } from "./production.ts";
-import { type Server, startMongodb, startRedis } from "./servers.ts";
+import { ensurePromtool, type Server, startMongodb, startRedis } from "./servers.ts";
 import { addTallies, runSteps, type Step } from "./step.ts";
 import { ALL_TESTS, listProductTests, runSuite } from "./suites/suites.ts";
 
@@ -19,6 +19,13 @@ const THOROUGH = {
   TEST_PAYMENT_TRIALS: "500",
 };
 const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };
+const promtool: Step = {
+  name: "promtool",
+  inspect: async () => {
+    await ensurePromtool();
+    return { faults: [] };
+  },
+};
 const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 
 /**
@@ -30,7 +37,7 @@ export async function checkFully(): Promise<boolean> {
   const faults: string[] = [];
   const servers = new Map<string, Server>();
   try {
-    tally = addTallies(tally, await runSteps(serverSteps(servers)));
+    tally = addTallies(tally, await runSteps([promtool, ...serverSteps(servers)]));
     const urls = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
     const env = { ...urls, ...THOROUGH };
     const unbuilt = await buildForTests();

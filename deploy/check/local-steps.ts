@@ -31,6 +31,10 @@ export const localSteps: readonly Step[] = [
   { name: "dependencies", inspect: inspectDependencies },
   { name: "generated descriptions", inspect: () => inspectGenerator("proto/generate.ts") },
   { name: "generated docs", inspect: () => inspectGenerator("deploy/docs/generate.ts") },
+  {
+    name: "generated rules and dashboards",
+    inspect: () => inspectGenerator("deploy/monitoring/generate.ts"),
+  },
   { name: "generated contracts", inspect: () => inspectGenerator("deploy/devnet/contracts/generate.ts") },
 ];
 

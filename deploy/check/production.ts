@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestSolana } from "../devnet/solana/testkit.ts";
@@ -7,7 +7,7 @@ import { build } from "./build.ts";
 import { killGroup, ROOT, run } from "./command.ts";
 import { listProcesses, type Process } from "./manifests/process.ts";
 import { findFreePort } from "./servers.ts";
-import type { Step } from "./step.ts";
+import type { Finding, Step } from "./step.ts";
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 30_000;
@@ -50,6 +50,13 @@ export function productionSteps(): Step[] {
       }),
     })),
     {
+      name: "SBOM of the image",
+      inspect: async () =>
+        installed === undefined
+          ? { faults: ["there is no build to describe"] }
+          : inspectSbom(installed.folder),
+    },
+    {
       name: "built keys and payments commands",
       inspect: async () => {
         if (installed === undefined) return { faults: ["there is no build to start"] };
@@ -81,6 +88,33 @@ async function install(): Promise<Installation & { faults: string[] }> {
   const command = ["npm", "ci", "--omit=dev", "--ignore-scripts", "--prefer-offline"];
   const { ok, output } = await run(command, { cwd: folder });
   return { folder, remove, faults: ok ? [] : [output] };
+}
+
+interface Sbom {
+  readonly packages: readonly { readonly name: string }[];
+}
+
+/** What the Dockerfile writes beside the programs: every production dependency, and none of development. */
+async function inspectSbom(folder: string): Promise<Finding> {
+  const { ok, stdout, output } = await run(["npm", "sbom", "--omit=dev", "--sbom-format=spdx"], {
+    cwd: folder,
+  });
+  if (!ok) return { faults: [output] };
+  const named = new Set((JSON.parse(stdout) as Sbom).packages.map(({ name }) => name));
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(ROOT, "package.json"), "utf8"),
+  ) as Record<string, Record<string, string>>;
+  const missing = Object.keys(dependencies ?? {}).filter((name) => !named.has(name));
+  const foreign = Object.keys(devDependencies ?? {}).filter((name) =>
+    existsSync(join(folder, "node_modules", name)),
+  );
+  return {
+    faults: [
+      ...missing.map((name) => `${name} is not in the SBOM`),
+      ...foreign.map((name) => `${name} is installed, which development alone needs`),
+    ],
+    seen: `${named.size} packages`,
+  };
 }
 
 async function startAndStop(described: Process, { folder }: Installation): Promise<string[]> {

@@ -60,6 +60,11 @@ async function startMongod(): Promise<Server> {
   };
 }
 
+/** promtool, which the tests of alerts run; Debian has it in its package of Prometheus. */
+export async function ensurePromtool(): Promise<void> {
+  if (!(await isOnPath("promtool"))) await installPackage("prometheus");
+}
+
 async function installPackage(name: string): Promise<void> {
   if (process.getuid?.() !== 0 || !(await isOnPath("apt-get"))) {
     throw new Error(`Cannot find ${name}: install it, it is not on PATH.`);

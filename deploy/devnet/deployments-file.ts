@@ -18,6 +18,9 @@ export function deploymentsDocument({ chainId, tokens, ...deployment }: Deployme
   };
 }
 
+/** Where the devnet's lists come from. */
+const OWN_LISTS = { source: "this devnet", date: "2026-11-24" };
+
 /** By protocolId, each in the words of its protocol's own parser. */
 function protocolsOf({
   aave,
@@ -30,11 +33,19 @@ function protocolsOf({
   if (morpho) {
     const vaultFactories = Object.values(morpho.factories).map((address) => ({ address, fromBlock }));
     const adaptiveCurveIrms = [morpho.irm];
-    protocols["morpho-v1"] = { morpho: morpho.morpho, fromBlock, adaptiveCurveIrms, vaultFactories };
+    const vaults = Object.values(morpho.vaults).map(({ address }) => address);
+    const listing = { ...OWN_LISTS, vaults };
+    protocols["morpho-v1"] = {
+      ...{ morpho: morpho.morpho, fromBlock, adaptiveCurveIrms, vaultFactories, listing },
+    };
   }
   if (euler) {
-    const { factory: eVaultFactory, earnFactory: address } = euler;
-    protocols["euler-v2"] = { eVaultFactory, eulerEarnFactories: [{ address, fromBlock }] };
+    const { factory: eVaultFactory, earnFactory: address, perspectives } = euler;
+    protocols["euler-v2"] = {
+      eVaultFactory,
+      eulerEarnFactories: [{ address, fromBlock }],
+      perspectives: { ...OWN_LISTS, ...perspectives, ungoverned: [perspectives.ungoverned] },
+    };
   }
   return protocols;
 }

@@ -1,5 +1,5 @@
 import { rejectMisspeltSettings } from "../../services/shared/settings/misspelt-settings.ts";
-import { readRpcUrls, readSolanaUrls } from "../../services/shared/settings/rpc-urls.ts";
+import { readRpcUrls, readSolanaStream, readSolanaUrls } from "../../services/shared/settings/rpc-urls.ts";
 import {
   ConfigError,
   collectConfigErrors,
@@ -9,7 +9,7 @@ import {
   type SettingName,
 } from "../../services/shared/settings/settings.ts";
 
-/** Settings of single processes that npm start decides for its own ones: what they say has no effect. */
+/** Settings of single processes that npm start decides for its own ones: what they say of them has no effect. */
 const DECIDED_HERE = [
   "EVM_DEX_URL",
   "EVM_DEX_GRPC",
@@ -44,6 +44,7 @@ export function readAllSettings(
     () => rejectMisspeltSettings(given),
     () => readRpcUrls(given),
     () => readSolanaUrls(given),
+    () => readSolanaStream(given),
     ...readParts.map((readPart) => () => readPart(env)),
   );
   return settings as ReturnType<typeof readSettings<SettingName>>;

@@ -23,6 +23,9 @@ const INGEST = new URL("../../services/solana/ingest/main.ts", import.meta.url);
 /** What the blocks alone decide, whenever accounts are read. */
 const OF_BLOCKS = ["blocks", "block_times", "token_rows", "pool_rows", "supply_rows", "candles"];
 
+/** Who waits judges by its own: the command waits longer than an ingest on a busy machine is silent. */
+const LEASE_TTL_MS = "4000";
+
 describeWithChain("npm run reindex", () => {
   let dataDir: string;
   const stores: Store[] = [];
@@ -39,7 +42,7 @@ describeWithChain("npm run reindex", () => {
   });
 
   const start = (...args: string[]) =>
-    startProgram("deploy/reindex/main.ts", { env: { DATA_DIR: dataDir, LEASE_TTL_MS: "2000" }, args });
+    startProgram("deploy/reindex/main.ts", { env: { DATA_DIR: dataDir, LEASE_TTL_MS }, args });
 
   async function run(...args: string[]): Promise<{ code: number | null; text: string }> {
     const { exited, lines } = start(...args);
@@ -92,11 +95,8 @@ describeWithChain("npm run reindex", () => {
     await killed.exited;
     expect(await store.count(entityHistory, { chainId: 8453 })).to.be.greaterThan(0);
     expect(await store.count(reindexes, {})).to.equal(1);
-    // The lease of the killed one has to end first.
-    const refused = await run("--chain", "8453", "--yes");
-    expect([refused.code, refused.text.includes("(reindex-")], refused.text).to.deep.equal([1, true]);
-    await sleep(2_000);
     const sizeBefore = await sizeOfStore("lending");
+    // Waits for the lease of the killed one.
     const { code, text } = await run("--chain", "8453", "--yes");
     expect(code, text).to.equal(0);
     expect(text).to.contain("this one finishes it").and.contain("lending: deleted.");
@@ -111,7 +111,12 @@ describeWithChain("npm run reindex", () => {
     solana = await createTestSolana({ seed: 6, transactions: 4 });
     solana.produce(120);
     const head = solana.chain.head("confirmed");
-    const env = { SOLANA_RPC: solana.urls.join(), START_BLOCK_SOLANA: "0", DATA_DIR: dataDir };
+    const env = {
+      SOLANA_RPC: solana.urls.join(),
+      START_BLOCK_SOLANA: "0",
+      DATA_DIR: dataDir,
+      LEASE_TTL_MS: "2000",
+    };
     const store = await open("solana");
     const ofBlocks = async () => {
       const rows = await countRows(store, { collections: solanaCollections });

@@ -29,7 +29,7 @@ async function run(call: ReindexCall): Promise<number> {
     const held = found.filter(({ contents }) => !isEmpty(contents));
     for (const { contents } of held) describe(contents, chain);
     if (held.length === 0) say(`There is no index of chain ${chain} in ${describePlace(place)}.`);
-    for (const { index, opened } of held) await refuseBesideIngest(index, opened);
+    await Promise.all(held.map(({ index, opened }) => refuseBesideIngest(index, { opened, ttlMs })));
     if (held.length > 0 && !call.isConfirmed && !(await isConfirmed(chain))) {
       say("Nothing was deleted.");
       return 1;

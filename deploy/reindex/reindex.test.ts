@@ -163,9 +163,9 @@ describeOnEngines(
       if (index === undefined) throw new Error("no index");
       await fillChain(store, { collections: lending, chainId: 8453, count: 3 });
       const before = await countRows(store, { collections: lending });
-      const lease = await acquireLease(store, { name: index.name, holder: "ingest-7", ttlMs: 60_000 });
+      const lease = await acquireLease(store, { name: index.name, holder: "ingest-7", ttlMs: 2_000 });
       const target = { store, name: "here", reclaim: async () => 0 };
-      const refused = await reindexStore(index, { opened: target, ttlMs: 10_000 }).catch((e: unknown) => e);
+      const refused = await reindexStore(index, { opened: target, ttlMs: 2_000 }).catch((e: unknown) => e);
       expect(refused).to.be.instanceOf(IngestRuns);
       expect(String(refused)).to.contain("lending-ingest-8453 (ingest-7)");
       expect(await countRows(store, { collections: lending })).to.deep.equal(before);

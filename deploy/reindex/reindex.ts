@@ -29,15 +29,17 @@ export function isEmpty({ rows, isUnfinished }: Contents): boolean {
   return !isUnfinished && Object.values(rows).every((count) => count === 0);
 }
 
-/** Throws IngestRuns where an ingest of the chain holds its lease. */
-export async function refuseBesideIngest(index: ServiceIndex, { store }: OpenedStore): Promise<void> {
-  const found = await findLeaseHolder(store, index);
-  if (found === undefined) return;
-  const seconds = Math.ceil(found.leftMs / 1_000);
-  throw new IngestRuns(
-    `An ingest holds the lease ${index.name} (${found.holder}): stop it first. ` +
-      `If it was killed, its lease ends in ${seconds} s. Nothing was deleted.`,
-  );
+/** Throws IngestRuns where an ingest of the chain holds its lease. After a kill that takes the TTL to find out. */
+export async function refuseBesideIngest(
+  index: ServiceIndex,
+  { opened, ttlMs }: { opened: OpenedStore; ttlMs: number },
+): Promise<void> {
+  const holder = await findLeaseHolder(opened.store, { name: index.name, ttlMs });
+  if (holder !== undefined) throw refusalOf(index, holder);
+}
+
+function refusalOf({ name }: ServiceIndex, holder: string): IngestRuns {
+  return new IngestRuns(`An ingest holds the lease ${name} (${holder}): stop it first. Nothing was deleted.`);
 }
 
 /** Deletes the index while it holds the lease of its ingest; returns the bytes given back. Throws IngestRuns. */
@@ -47,11 +49,12 @@ export async function reindexStore(
 ): Promise<number> {
   const { store } = opened;
   const holder = `reindex-${process.pid}-${crypto.randomUUID()}`;
-  const lease = await tryAcquireLease(store, { name: index.name, holder, ttlMs });
-  if (lease === undefined) {
-    await refuseBesideIngest(index, opened);
-    throw new IngestRuns(`An ingest has just taken the lease ${index.name}. Nothing was deleted.`);
-  }
+  let other = "";
+  const onWait = (name: string) => {
+    other = name;
+  };
+  const lease = await tryAcquireLease(store, { name: index.name, holder, ttlMs, onWait });
+  if (lease === undefined) throw refusalOf(index, other);
   try {
     await deleteIndex({ store, index, guard: () => [lease.guard()] });
     // Beside others that write it cannot be done: then the next rows use the space.

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { after, before, it } from "mocha";
+import { after, before, describe, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { testFormats } from "./format-walk.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 const TOKEN = "service-token-of-the-whole-stack-0123456789";
@@ -91,6 +92,8 @@ describeWithChain("examples of the documents, on the instance that shows them", 
     }
     expect((await request("/usage")).status).to.equal(200);
   });
+
+  describe("and tables", () => testFormats(() => stack));
 
   it("contain nothing of the services' token, which every service demanded", async () => {
     const pages = await Promise.all(

@@ -31,9 +31,11 @@ const COMMANDS = {
   audit: "--chain",
   doctor: "--days",
   pools: "--sha256",
+  curators: "--deployments",
   keys: "create",
   payments: "list",
   pay: "--url",
+  export: "--format",
 } as const;
 
 /** As npm runs it, without npm's own second. */

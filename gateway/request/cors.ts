@@ -16,6 +16,7 @@ export interface Cors {
 const EXPOSED_HEADERS = [
   "Age",
   "ETag",
+  "Link",
   "RateLimit",
   "RateLimit-Policy",
   "Retry-After",
@@ -27,6 +28,7 @@ const EXPOSED_HEADERS = [
   "X-Data-Stale",
   "X-Ignored-Parameters",
   "X-Session-Id",
+  "X-Total-Count",
 ];
 
 export function createCors(options: {

@@ -65,6 +65,27 @@ describe("curators", () => {
     expect(registry.isVerified(8453, ADDRESS.toLowerCase())).to.equal(false);
   });
 
+  it("names an address as the first of several sources does, and knows whose vaults a source says they are", async () => {
+    const [other, vault] = [`0x${"34".repeat(20)}`, `0x${"56".repeat(20)}`];
+    const path = await fileWith({
+      curators: [
+        entry(),
+        entry({
+          ...{ name: "Another", verified: false, source: "https://example.com/labels" },
+          ...{ addresses: { "8453": [other, ADDRESS] }, vaults: { "8453": [vault] } },
+        }),
+      ],
+    });
+    const registry = loadCurators(path);
+    expect(registry.nameOf(8453, ADDRESS.toLowerCase())).to.equal("Someone");
+    expect(registry.isVerified(8453, other)).to.equal(false);
+    const curatorOf = (claimed: string) => registry.curatorOf(8453, { vault, claimed });
+    expect(curatorOf(ADDRESS.toLowerCase())).to.equal(ADDRESS.toLowerCase());
+    expect(curatorOf(vault)).to.equal(other);
+    expect(registry.curatorOf(8453, { vault: other, claimed: ADDRESS })).to.equal(undefined);
+    expect(registry.curatorOf(1, { vault, claimed: ADDRESS })).to.equal(undefined);
+  });
+
   it("says which file is wrong and where", async () => {
     const wrong: [unknown, string][] = [
       [{ curators: [entry({ addresses: { "8453": ["0x12"] } })] }, "is not an EVM address"],
@@ -74,6 +95,10 @@ describe("curators", () => {
       [
         { curators: [entry(), entry({ name: "Another" })] },
         `${ADDRESS.toLowerCase()} of chain 8453 is listed twice, for Someone and for Another`,
+      ],
+      [
+        { curators: [entry({ vaults: { "1": [ADDRESS] } })] },
+        "Someone has vaults on chain 1, but no address",
       ],
     ];
     for (const [content, reason] of wrong) {

@@ -23,8 +23,12 @@ const BORROWABLE: ParameterRule = { good: ["true", "false"], bad: ["1", "yes", "
 const LIMIT: ParameterRule = { default: 100, good: ["1", "10000"], bad: ["0", "10001", "1.5"] };
 const OFFSET: ParameterRule = { default: 0, good: ["0", "100000000"], bad: ["-1", "100000001"] };
 
+/** Additions to the specification: a filter and a last column, which cannot be ordered by, of every list. */
+const LISTED: ParameterRule = { default: "all", good: ["true", "false", "all"], bad: ["1", "TRUE", "no"] };
+const LISTED_COLUMN = "listed Bool";
+
 const PAGE = { limit: LIMIT, offset: OFFSET };
-const FILTERS = { chain_id: CHAIN, protocol_id: PROTOCOL, min_tvl_usd: MIN_TVL };
+const FILTERS = { chain_id: CHAIN, protocol_id: PROTOCOL, min_tvl_usd: MIN_TVL, listed: LISTED };
 const CURATOR_VAULTS = {
   curator_address: REQUIRED_ADDRESS,
   underlying_address: ADDRESS,
@@ -172,7 +176,8 @@ function typeOf(name: string, path: string): string {
 
 const specOf = ([path, { params, order }]: [string, Row]) => {
   const whenAbsent = path.endsWith("/vault/markets") ? ("not_found" as const) : ("empty" as const);
-  const columns = order.map((name) => `${name} ${typeOf(name, path)}`);
+  const specified = order.map((name) => `${name} ${typeOf(name, path)}`);
+  const columns = whenAbsent === "empty" ? [...specified, LISTED_COLUMN] : specified;
   return [
     path,
     { mediaType: V0, body: "array" as const, params, columns, sortable: order, whenAbsent },

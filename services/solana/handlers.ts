@@ -1,3 +1,4 @@
+import { ServiceError } from "../shared/errors.ts";
 import { type HandlerTable, handle } from "../shared/service/handlers.ts";
 import {
   ohlcvToken,
@@ -21,17 +22,29 @@ import { tokenSecurityHandler } from "./endpoints/api/v1/solana/tokens/security.
 import { tokensHandler } from "./endpoints/api/v1/solana/tokens.handler.ts";
 import type { ServeDeps } from "./serve/deps.ts";
 
-/** Every endpoint with its handler. */
-export function createHandlers(deps: ServeDeps): HandlerTable {
+/** @param options.withHolders false = SOLANA_HOLDERS is off: what is not indexed is 404, never an empty or partial table */
+export function createHandlers(deps: ServeDeps, { withHolders = true } = {}): HandlerTable {
   return Object.fromEntries([
     handle(tokenTransactions, tokenTransactionsHandler(deps)),
     handle(tokenTransactionsTimeBounded, tokenTransactionsTimeBoundedHandler(deps)),
     handle(poolTransactions, poolTransactionsHandler(deps)),
     handle(poolTransactionsTimeBounded, poolTransactionsTimeBoundedHandler(deps)),
     handle(tokens, tokensHandler(deps)),
-    handle(tokenHolders, tokenHoldersHandler(deps)),
+    handle(tokenHolders, withHolders ? tokenHoldersHandler(deps) : refuse("holders")),
     handle(ohlcvToken, ohlcvTokenHandler(deps)),
-    handle(tokenMintBurnTransactions, tokenMintBurnTransactionsHandler(deps)),
+    handle(
+      tokenMintBurnTransactions,
+      withHolders ? tokenMintBurnTransactionsHandler(deps) : refuse("mints and burns"),
+    ),
     handle(tokenSecurity, tokenSecurityHandler(deps)),
   ]);
+}
+
+function refuse(what: string) {
+  return async (): Promise<never> => {
+    throw new ServiceError(
+      "not_found",
+      `This instance does not index ${what} of Solana (SOLANA_HOLDERS=off).`,
+    );
+  };
 }

@@ -33,7 +33,7 @@ import { CHAIN_ID, getCheckpoint } from "./store/queries.ts";
 export async function startSolana(env: Environment): Promise<RunningService> {
   const name = "solana";
   const [settings, config, tracingConfig] = collectConfigErrors(
-    () => readSettings(env, ["DATA_DIR", "MONGODB_URL"]),
+    () => readSettings(env, ["DATA_DIR", "MONGODB_URL", "SOLANA_HOLDERS"]),
     () => readServiceConfig(name, env),
     () => readTracingConfig(env, name),
     () => rejectMisspeltSettings(env),
@@ -64,7 +64,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
     return await runService({
       name,
       endpoints,
-      handlers: createHandlers(deps),
+      handlers: createHandlers(deps, { withHolders: settings.SOLANA_HOLDERS === "on" }),
       config,
       log,
       metrics,

@@ -1,4 +1,4 @@
-import type { IDeployment } from "kubernetes-models/apps/v1";
+import type { IDeployment, IStatefulSet } from "kubernetes-models/apps/v1";
 import type { IHorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";
 import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1";
@@ -13,18 +13,21 @@ interface Kinds {
   readonly PodDisruptionBudget: IPodDisruptionBudget;
   readonly Secret: ISecret;
   readonly Service: IService;
+  readonly StatefulSet: IStatefulSet;
 }
 
 export type PodSpec = NonNullable<NonNullable<NonNullable<IDeployment["spec"]>["template"]>["spec"]>;
 export type Container = PodSpec["containers"][number];
 export type Labels = Readonly<Record<string, string>>;
 
-/** A pod as one Deployment makes it. */
+/** A pod as one Deployment or StatefulSet makes it. */
 export interface Pod {
   readonly name: string;
   readonly labels: Labels;
   readonly spec: PodSpec;
   readonly replicas: number | undefined;
+  /** The Service below whose name each replica has one of its own; undefined of a Deployment. */
+  readonly serviceName?: string | undefined;
 }
 
 interface Selector {
@@ -41,9 +44,9 @@ export function listOf<K extends keyof Kinds>(objects: readonly KubernetesObject
   return objects.filter((object) => object.kind === kind) as unknown as Kinds[K][];
 }
 
-/** The pods of all Deployments. */
+/** The pods of all Deployments and StatefulSets. */
 export function listPods(objects: readonly KubernetesObject[]): Pod[] {
-  return listOf(objects, "Deployment").flatMap(({ metadata, spec }) =>
+  return listMakers(objects).flatMap(({ metadata, spec }) =>
     spec?.template.spec === undefined
       ? []
       : [
@@ -52,9 +55,15 @@ export function listPods(objects: readonly KubernetesObject[]): Pod[] {
             labels: spec.template.metadata?.labels ?? {},
             spec: spec.template.spec,
             replicas: spec.replicas,
+            ...("serviceName" in spec && { serviceName: spec.serviceName }),
           },
         ],
   );
+}
+
+/** What makes pods. */
+export function listMakers(objects: readonly KubernetesObject[]): (IDeployment | IStatefulSet)[] {
+  return [...listOf(objects, "Deployment"), ...listOf(objects, "StatefulSet")];
 }
 
 /** Pods that a label selector picks; an empty one picks all. Throws for an operator that this check does not know. */

@@ -43,8 +43,8 @@ const BREAKAGES: readonly (readonly [string, string, string])[] = [
     "gateway: X402_FACILITATOR_URL: nothing listens at",
   ],
   [
-    "      FACILITATOR_PRIVATE_KEY: ${FACILITATOR_PRIVATE_KEY:-}\n",
-    "      FACILITATOR_PRIVATE_KEY: ${FACILITATOR_PRIVATE_KEY:-}\n      MONGODB_URL: mongodb://mongodb:27017\n",
+    "      FACILITATOR_PRIVATE_KEY_FILE: /run/secrets/facilitator_private_key\n",
+    "      FACILITATOR_PRIVATE_KEY_FILE: /run/secrets/facilitator_private_key\n      MONGODB_URL: mongodb://mongodb:27017\n",
     "facilitator: MONGODB_URL is not read by facilitator",
   ],
   ['HTTP_PORT: "8102"', 'HTTP_PORTS: "8102"', "lending: HTTP_PORTS is no setting"],
@@ -92,6 +92,25 @@ const BREAKAGES: readonly (readonly [string, string, string])[] = [
     "loans: { condition: service_started }",
     "gateway: waits for loans",
   ],
+  ["    mem_limit: 384m\n", "", "redis: its memory has no limit"],
+  [
+    "  stop_grace_period: 20s\n  networks: [processes, data]\n  secrets: [mongodb_url, redis_url, service_token]",
+    "  stop_grace_period: 20s\n  networks: [processes, data]\n  secrets: [mongodb_url, service_token]",
+    "solana: REDIS_URL_FILE names the secret redis_url, which is not mounted",
+  ],
+  ["  redis_url: { file: ./secrets/redis_url }\n", "", "solana: no secret redis_url"],
+  [
+    "REDIS_URL_FILE: /run/secrets/redis_url",
+    "REDIS_URL_FILE: /etc/redis",
+    "solana: REDIS_URL_FILE=/etc/redis is no secret's file",
+  ],
+  ['["127.0.0.1:9090:9090"]', '["9090:9090"]', "prometheus: publishes 9090:9090 beyond this machine"],
+  ["./deploy/monitoring/rules.yml:", "./deploy/rules.yml:", "prometheus: mounts ./deploy/rules.yml"],
+  [
+    '  driver: local\n  options: { max-size: 64m, max-file: "4" }',
+    "  driver: local",
+    "mongodb: its log has no limit",
+  ],
   ["networks: [processes, data]", "networks: [process, data]", "gateway: no network process"],
   [
     "    build: { context: ., dockerfile: deploy/Dockerfile }\n",
@@ -113,7 +132,10 @@ describe("docker-compose.yml", () => {
 
   it("refused when a store that others wait for has no health check", () => {
     const faults = findComposeFaults(
-      change("    healthcheck:\n      <<: *health\n      test: [CMD, redis-cli, ping]\n", ""),
+      change(
+        '    healthcheck:\n      <<: *health\n      test: [CMD-SHELL, "REDISCLI_AUTH',
+        '    x-was: ["REDISCLI_AUTH',
+      ),
       PROCESSES,
     );
     expect(faults).to.include("gateway: waits for redis to be healthy, which has no health check");

@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import { parse } from "yaml";
+import { ROOT } from "../command.ts";
 import { type Process, readinessPath } from "./process.ts";
 import { type Face, findWorkloadFaults, listenPorts, stopTimeMs, type Workload } from "./workload.ts";
 
@@ -20,12 +21,17 @@ interface ComposeService {
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
+  readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly mem_limit?: string;
+  readonly logging?: { readonly options?: Readonly<Record<string, string>> };
 }
 
 export interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly networks?: Readonly<Record<string, unknown>>;
   readonly volumes?: Readonly<Record<string, unknown>>;
+  readonly secrets?: Readonly<Record<string, unknown>>;
 }
 
 /** Stores that run beside the processes, by the name of their Compose service. */
@@ -33,6 +39,8 @@ const STORES: readonly Face[] = [
   { host: "mongodb", port: 27017, protocol: "mongodb", behind: "mongodb" },
   { host: "redis", port: 6379, protocol: "redis", behind: "redis" },
 ];
+/** What is not ours and nobody connects to by a setting. */
+const OTHERS: readonly string[] = ["mongodb-init", "prometheus", "grafana"];
 /** Time beyond draining for closing stores and for the runtime to end. */
 const STOP_MARGIN_MS = 5_000;
 
@@ -77,7 +85,9 @@ function compileSchema(): ValidateFunction {
 
 function findContentFaults(file: ComposeFile, processes: readonly Process[]): string[] {
   const services = Object.entries(file.services);
-  const ours = services.filter(([name]) => !STORES.some(({ host }) => host === name));
+  const ours = services.filter(
+    ([name]) => !STORES.some(({ host }) => host === name) && !OTHERS.includes(name),
+  );
   const workloads = ours.map(([name, service]) => toWorkload(name, service));
   const faces = [...workloads.flatMap((workload) => listFaces(workload, processes)), ...STORES].filter(
     ({ host }) => host in file.services,
@@ -92,7 +102,9 @@ function findContentFaults(file: ComposeFile, processes: readonly Process[]): st
       ).map((fault) => `${name}: ${fault}`),
     ),
     ...services.flatMap(([name, service]) =>
-      findReferenceFaults(service, file).map((fault) => `${name}: ${fault}`),
+      [...findReferenceFaults(service, file), ...findBoundFaults(service)].map(
+        (fault) => `${name}: ${fault}`,
+      ),
     ),
   ];
 }
@@ -151,20 +163,56 @@ function findHardeningFaults(service: ComposeService): string[] {
   const faults: string[] = [];
   if (service.read_only !== true) faults.push("its disk is not read-only");
   if (!service.cap_drop?.includes("ALL")) faults.push("it keeps capabilities");
-  if (!service.security_opt?.includes("no-new-privileges:true")) faults.push("it may gain privileges");
   return faults;
 }
 
-function findReferenceFaults(service: ComposeService, { services, networks = {} }: ComposeFile): string[] {
+/** What one container must not take from the machine, and whom it must not let in. */
+function findBoundFaults({ mem_limit, logging, security_opt, ports = [], image }: ComposeService): string[] {
+  const faults: string[] = [];
+  if (mem_limit === undefined) faults.push("its memory has no limit");
+  if (logging?.options?.["max-size"] === undefined) faults.push("its log has no limit");
+  if (!security_opt?.includes("no-new-privileges:true")) faults.push("it may gain privileges");
+  if (image === undefined || !/:[\w.-]*\w$/.test(image)) faults.push(`its image ${image} has no tag`);
+  if (!image?.startsWith("chaintables:"))
+    for (const port of ports)
+      if (!port.startsWith("127.0.0.1:")) faults.push(`publishes ${port} beyond this machine`);
+  return faults;
+}
+
+function findReferenceFaults(
+  service: ComposeService,
+  { services, networks = {}, secrets = {}, volumes = {} }: ComposeFile,
+): string[] {
   const faults = (service.networks ?? [])
     .filter((name) => !(name in networks))
     .map((name) => `no network ${name}`);
+  faults.push(...findMountFaults(service, { secrets, volumes }));
   for (const [name, { condition }] of Object.entries(service.depends_on ?? {})) {
     const target = services[name];
     if (target === undefined) faults.push(`waits for ${name}, which does not exist`);
     else if (condition === "service_healthy" && target.healthcheck === undefined) {
       faults.push(`waits for ${name} to be healthy, which has no health check`);
     }
+  }
+  return faults;
+}
+
+/** Secrets and volumes that are not there. */
+function findMountFaults(
+  service: ComposeService,
+  { secrets, volumes }: { readonly secrets: object; readonly volumes: object },
+): string[] {
+  const faults: string[] = [];
+  for (const name of service.secrets ?? []) if (!(name in secrets)) faults.push(`no secret ${name}`);
+  for (const [name, path] of Object.entries(service.environment ?? {})) {
+    const secret = /^\/run\/secrets\/(\w+)$/.exec(path)?.[1];
+    if (secret !== undefined && !service.secrets?.includes(secret))
+      faults.push(`${name} names the secret ${secret}, which is not mounted`);
+  }
+  for (const mount of service.volumes ?? []) {
+    const source = mount.split(":")[0] ?? "";
+    if (source.startsWith("./") ? !existsSync(join(ROOT, source)) : !(source in volumes))
+      faults.push(`mounts ${source}, which does not exist`);
   }
   return faults;
 }

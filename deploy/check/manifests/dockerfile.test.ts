@@ -23,6 +23,17 @@ const BREAKAGES: readonly (readonly [string, string, string])[] = [
   ["USER 1000:1000", "USER node", "USER is node, not the number"],
   ["USER 1000:1000\n", "", "USER is root, not the number"],
   ["dist/gateway/main.js", "gateway/main.js", 'CMD ["node", "gateway/main.js"] is no process'],
+  [
+    "=node:22-",
+    "=node:20-",
+    "FROM node:20-bookworm-slim@sha256:83f487e0a63425e5b4d146fb5e5be574bcbe1b7b843d3ebafdd95eaf7767a7e5: older",
+  ],
+  [
+    /@sha256:\w+/.exec(TEXT)?.[0] ?? "none",
+    "",
+    "FROM node:22-bookworm-slim: no release line of Node with a digest",
+  ],
+  ["FROM ${NODE_IMAGE} AS dependencies", "FROM node:22-alpine AS dependencies", "stages begin with 2 images"],
   ["ENV NODE_ENV=production", "ADD x y", "ADD is no instruction"],
 ];
 

@@ -8,7 +8,7 @@ interface Instruction {
 }
 
 /** Instructions that the Dockerfile may use; another one is a decision, to be made here too. */
-const KNOWN = ["FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "CMD"];
+const KNOWN = ["ARG", "FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "CMD"];
 
 /**
  * Faults of a Dockerfile that can be seen without building it: files to copy that do not exist or do not enter the
@@ -36,6 +36,7 @@ export function findDockerfileFaults(
     if (script !== undefined && !tree.scripts.has(script))
       faults.push(`RUN ${rest}: there is no script ${script}`);
   }
+  faults.push(...findBaseFaults(instructions));
   return [...faults, ...findEndFaults(instructions, tree.processes)];
 }
 
@@ -49,6 +50,32 @@ function parseDockerfile(text: string): Instruction[] {
       const [keyword = "", ...rest] = line.split(/\s+/);
       return { keyword: keyword.toUpperCase(), rest: rest.join(" ") };
     });
+}
+
+/** Node's oldest release line that is still maintained: the image has it or a later one. */
+const OLDEST_NODE = 22;
+
+/** All stages begin with one image, which a digest pins: a tag may be another image tomorrow. */
+function findBaseFaults(instructions: readonly Instruction[]): string[] {
+  const presets = new Map(
+    instructions
+      .filter(({ keyword }) => keyword === "ARG")
+      .map(({ rest }) => [rest.split("=")[0] ?? "", rest.slice(rest.indexOf("=") + 1)]),
+  );
+  const bases = new Set(
+    instructions
+      .filter(({ keyword }) => keyword === "FROM")
+      .map(({ rest }) =>
+        (rest.split(" ")[0] ?? "").replace(/\$\{(\w+)\}/g, (_, name) => presets.get(name) ?? ""),
+      ),
+  );
+  const faults = bases.size === 1 ? [] : [`stages begin with ${bases.size} images: ${[...bases].join(", ")}`];
+  for (const base of bases) {
+    const [, version] = /^node:(\d+)[\w.-]*@sha256:[0-9a-f]{64}$/.exec(base) ?? [];
+    if (version === undefined) faults.push(`FROM ${base}: no release line of Node with a digest`);
+    else if (Number(version) < OLDEST_NODE) faults.push(`FROM ${base}: older than Node ${OLDEST_NODE}`);
+  }
+  return faults;
 }
 
 function findCopyFaults(

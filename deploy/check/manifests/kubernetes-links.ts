@@ -1,4 +1,4 @@
-import { hasPort, listOf, listPods, type Pod, pick } from "./cluster.ts";
+import { hasPort, listMakers, listOf, listPods, type Pod, pick } from "./cluster.ts";
 import type { KubernetesObject } from "./kustomize.ts";
 
 /** References between objects that lead nowhere or to the wrong place: selectors, ports, targets, duplicates. */
@@ -20,11 +20,11 @@ function findDuplicates(objects: readonly KubernetesObject[]): string[] {
 }
 
 function findDeploymentFaults(objects: readonly KubernetesObject[], pods: readonly Pod[]): string[] {
-  return listOf(objects, "Deployment").flatMap(({ metadata, spec }) => {
+  return listMakers(objects).flatMap(({ kind, metadata, spec }) => {
     const chosen = pick(pods, spec?.selector ?? {}).map(({ name }) => name);
     return chosen.length === 1 && chosen[0] === metadata?.name
       ? []
-      : [`Deployment ${metadata?.name}: its selector picks ${chosen.join(", ") || "no pod"}`];
+      : [`${kind} ${metadata?.name}: its selector picks ${chosen.join(", ") || "no pod"}`];
   });
 }
 
@@ -57,7 +57,8 @@ function findScalerFaults(objects: readonly KubernetesObject[], pods: readonly P
   return listOf(objects, "HorizontalPodAutoscaler").flatMap(({ metadata, spec }) => {
     const called = `HorizontalPodAutoscaler ${metadata?.name}`;
     const target = pods.find(({ name }) => name === spec?.scaleTargetRef.name);
-    if (target === undefined) return [`${called}: there is no Deployment ${spec?.scaleTargetRef.name}`];
+    if (target === undefined)
+      return [`${called}: there is no ${spec?.scaleTargetRef.kind} ${spec?.scaleTargetRef.name}`];
     const faults: string[] = [];
     if (target.replicas !== undefined)
       faults.push(`${called}: ${target.name} also states a count of its own`);

@@ -1,7 +1,14 @@
 import { type Container, hasPort, listOf, listPods, type Pod, pick } from "./cluster.ts";
 import type { KubernetesObject } from "./kustomize.ts";
 import { type Process, readinessPath } from "./process.ts";
-import { type Face, findWorkloadFaults, listenPorts, stopTimeMs, type Workload } from "./workload.ts";
+import {
+  type Face,
+  findWorkloadFaults,
+  listenPorts,
+  splitAddress,
+  stopTimeMs,
+  type Workload,
+} from "./workload.ts";
 
 export interface ClusterRules {
   readonly processes: readonly Process[];
@@ -26,6 +33,7 @@ export function findPodFaults(objects: readonly KubernetesObject[], rules: Clust
   return [
     ...read.flatMap(({ faults }) => faults),
     ...findWorkloadFaults(workloads, { processes: rules.processes, faces }),
+    ...findUnlisted(objects, pods, workloads),
     ...pods.flatMap((pod) => findPrivileges(pod).map((fault) => `${pod.name}: ${fault}`)),
     ...ours.flatMap((pod, at) => {
       const process = rules.processes.find(({ name }) => name === pod.name);
@@ -39,17 +47,58 @@ export function findPodFaults(objects: readonly KubernetesObject[], rules: Clust
   ];
 }
 
-/** The addresses that Services make: name and port, and which process answers there. */
+/**
+ * The addresses that Services make: name and port, and which process answers there. Replicas of a StatefulSet have one
+ * each, and one that does not run is known to be unreachable.
+ */
 function listFaces(objects: readonly KubernetesObject[], pods: readonly Pod[]): Face[] {
   return listOf(objects, "Service").flatMap(({ metadata, spec }) => {
-    const behind = pick(pods, { matchLabels: spec?.selector ?? {} })[0]?.name ?? "";
-    return (spec?.ports ?? []).map(({ port, name }) => ({
-      host: metadata?.name ?? "",
-      port,
-      protocol: name as Face["protocol"],
-      behind,
-    }));
+    const pod = pick(pods, { matchLabels: spec?.selector ?? {} })[0];
+    const service = metadata?.name ?? "";
+    const replicas = pod?.serviceName === service ? namesOf(pod, MOST_REPLICAS) : [];
+    return [service, ...replicas].flatMap((host) =>
+      (spec?.ports ?? []).map(({ port, name }) => ({
+        host,
+        port,
+        protocol: name as Face["protocol"],
+        behind: pod?.name ?? "",
+      })),
+    );
   });
+}
+
+/** More than any list of ours has. */
+const MOST_REPLICAS = 32;
+
+function namesOf({ name, serviceName }: Pod, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `${name}-${at}.${serviceName}`);
+}
+
+function maxReplicasOf(objects: readonly KubernetesObject[], { name, replicas = 1 }: Pod): number {
+  const scaler = listOf(objects, "HorizontalPodAutoscaler").find(
+    ({ spec }) => spec?.scaleTargetRef.name === name,
+  );
+  return scaler?.spec?.maxReplicas ?? replicas;
+}
+
+/** A list of replicas that leaves some out keeps requests from them; one address in front of all hides them. */
+function findUnlisted(
+  objects: readonly KubernetesObject[],
+  pods: readonly Pod[],
+  workloads: readonly Workload[],
+): string[] {
+  const gateway = workloads.find(({ name }) => name === "gateway")?.env ?? new Map<string, string>();
+  return pods
+    .filter(({ serviceName }) => serviceName !== undefined)
+    .flatMap((pod) => {
+      const variable = `${pod.name.toUpperCase().replaceAll("-", "_")}_URL`;
+      const listed = new Set(
+        (gateway.get(variable) ?? "").split(",").map((each) => splitAddress(each.trim()).host),
+      );
+      return namesOf(pod, maxReplicasOf(objects, pod))
+        .filter((host) => !listed.has(host))
+        .map((host) => `gateway: ${variable} does not name the replica ${host}`);
+    });
 }
 
 function readWorkload(
@@ -84,12 +133,13 @@ function findProcessFaults(
   const { process, env, image } = given;
   const container = pod.spec.containers[0] as Container;
   const faults: string[] = [];
-  if (container.image !== image) faults.push(`runs ${container.image}, not ${image}`);
+  if (container.image !== image && container.image?.endsWith(`/${image}`) !== true)
+    faults.push(`runs ${container.image}, not ${image}`);
   for (const [name, port] of Object.entries(listenPorts(process, env))) {
     const declared = container.ports?.find((candidate) => candidate.name === name)?.containerPort;
     if (declared !== port) faults.push(`listens on ${port} for ${name}, but declares ${declared}`);
   }
-  if (process.role !== "ingest") faults.push(...findProbeFaults(pod, container));
+  faults.push(...findProbeFaults(pod, container, process));
   const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
   const neededMs = stopTimeMs(process, env) + STOP_MARGIN_MS;
   if (graceMs < neededMs) faults.push(`is killed after ${graceMs} ms, stopping may take ${neededMs} ms`);
@@ -97,14 +147,12 @@ function findProcessFaults(
   return faults;
 }
 
-function findProbeFaults(pod: Pod, container: Container): string[] {
-  const probes = {
-    startupProbe: "/livez",
-    livenessProbe: "/livez",
-    readinessProbe: readinessPath(pod.name),
-  };
+function findProbeFaults(pod: Pod, container: Container, { role }: Process): string[] {
+  const alive = { startupProbe: "/livez", livenessProbe: "/livez" };
+  // Nobody sends requests to an ingest.
+  const probes = role === "ingest" ? alive : { ...alive, readinessProbe: readinessPath(pod.name) };
   return Object.entries(probes).flatMap(([name, path]) => {
-    const request = container[name as keyof typeof probes]?.httpGet;
+    const request = container[name as keyof typeof alive | "readinessProbe"]?.httpGet;
     // Services ignore the gateway's query.
     const isRight =
       request?.path === path || (path === "/readyz" && request?.path === readinessPath("gateway"));

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import { ROOT } from "../command.ts";
 import type { KubernetesObject } from "./kustomize.ts";
+import { findOperatorFaults, isOperatorKind } from "./operator-schema.ts";
 
 interface Model {
   validate(): void;
@@ -15,6 +16,10 @@ export async function findSchemaFaults(objects: readonly KubernetesObject[]): Pr
   const known: KubernetesObject[] = [];
   const faults: string[] = [];
   for (const object of objects) {
+    if (isOperatorKind(object)) {
+      faults.push(...findOperatorFaults(object).map((fault) => `${nameOf(object)}: ${fault}`));
+      continue;
+    }
     const Kind = await findModel(object);
     if (Kind === undefined) {
       faults.push(`${nameOf(object)}: there is no kind ${object.kind} in ${object.apiVersion}`);

@@ -36,9 +36,9 @@ const CONTAINER = `${POD}/containers/0`;
 /** Edits whose result the Kubernetes API would refuse, with words of the message. */
 const FORM_BREAKAGES: readonly (readonly [Edit, string])[] = [
   [["Deployment", "gateway", `${CONTAINER}/readinessProbe/httpGet/pth`, "/x"], "'\"pth\"' does not exist"],
-  [["Deployment", "lending", `${POD}/hostNetwrk`, true], "'\"hostNetwrk\"' does not exist"],
-  [["Deployment", "solana", `${CONTAINER}/resources/limits/memory`, "1Gx"], 'format "quantity"'],
-  [["Deployment", "evm-dex", `${CONTAINER}/name`, undefined], "required property name"],
+  [["StatefulSet", "lending", `${POD}/hostNetwrk`, true], "'\"hostNetwrk\"' does not exist"],
+  [["StatefulSet", "solana", `${CONTAINER}/resources/limits/memory`, "1Gx"], 'format "quantity"'],
+  [["StatefulSet", "evm-dex", `${CONTAINER}/name`, undefined], "required property name"],
   [["Deployment", "evm-dex-ingest", "spec/replicas", 1.5], "spec/replicas must be integer"],
   [["Service", "gateway", "spec/port", 80], "'\"port\"' does not exist"],
   [["NetworkPolicy", "clients-to-gateway", "spec/podSelectr", {}], "'\"podSelectr\"' does not exist"],
@@ -52,28 +52,28 @@ const FORM_BREAKAGES: readonly (readonly [Edit, string])[] = [
 /** Edits that the API would take, but that lead nowhere, with the fault they must cause. */
 const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
   [
-    ["Deployment", "lending", "metadata/name", "loans"],
+    ["StatefulSet", "lending", "metadata/name", "loans"],
     "lending: services/lending/main.ts exists, but nothing starts it",
   ],
-  [["Deployment", "lending", "metadata/name", "loans"], "loans: there is no such process"],
+  [["StatefulSet", "lending", "metadata/name", "loans"], "loans: there is no such process"],
   [
-    ["Deployment", "solana", `${CONTAINER}/command/1`, "dist/solana.js"],
+    ["StatefulSet", "solana", `${CONTAINER}/command/1`, "dist/solana.js"],
     'solana: starts "node dist/solana.js"',
   ],
   [
-    ["Deployment", "solana", `${CONTAINER}/image`, "chaintables:latest"],
+    ["StatefulSet", "solana", `${CONTAINER}/image`, "chaintables:latest"],
     "solana: runs chaintables:latest, not",
   ],
   [
-    ["Deployment", "solana", `${CONTAINER}/ports/0/containerPort`, 8113],
+    ["StatefulSet", "solana", `${CONTAINER}/ports/0/containerPort`, 8113],
     "solana: listens on 8103 for http, but declares 8113",
   ],
   [
-    ["Deployment", "solana", `${CONTAINER}/readinessProbe/httpGet/port`, "web"],
+    ["StatefulSet", "solana", `${CONTAINER}/readinessProbe/httpGet/port`, "web"],
     "solana: readinessProbe requests the port web",
   ],
   [
-    ["Deployment", "solana", `${CONTAINER}/livenessProbe/httpGet/path`, "/"],
+    ["StatefulSet", "solana", `${CONTAINER}/livenessProbe/httpGet/path`, "/"],
     "solana: livenessProbe requests /, not /livez",
   ],
   [
@@ -81,25 +81,33 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
     "gateway: readinessProbe requests /readyz, not /readyz?exclude=data",
   ],
   [
-    ["Deployment", "solana", `${CONTAINER}/readinessProbe`, undefined],
+    ["StatefulSet", "solana", `${CONTAINER}/readinessProbe`, undefined],
     "solana: readinessProbe requests undefined",
   ],
-  [["Deployment", "solana", `${CONTAINER}/resources/limits`, {}], "solana: its memory has no limit"],
   [
-    ["Deployment", "solana", `${CONTAINER}/securityContext/readOnlyRootFilesystem`, false],
+    ["Deployment", "solana-ingest", `${CONTAINER}/livenessProbe`, undefined],
+    "solana-ingest: livenessProbe requests undefined",
+  ],
+  [
+    ["HorizontalPodAutoscaler", "solana", "spec/maxReplicas", 9],
+    "gateway: SOLANA_URL does not name the replica solana-8.solana",
+  ],
+  [["StatefulSet", "solana", `${CONTAINER}/resources/limits`, {}], "solana: its memory has no limit"],
+  [
+    ["StatefulSet", "solana", `${CONTAINER}/securityContext/readOnlyRootFilesystem`, false],
     "solana: its disk is not",
   ],
   [
-    ["Deployment", "solana", `${CONTAINER}/securityContext/capabilities`, undefined],
+    ["StatefulSet", "solana", `${CONTAINER}/securityContext/capabilities`, undefined],
     "solana: keeps capabilities",
   ],
-  [["Deployment", "solana", `${POD}/securityContext/runAsNonRoot`, undefined], "solana: may run as root"],
+  [["StatefulSet", "solana", `${POD}/securityContext/runAsNonRoot`, undefined], "solana: may run as root"],
   [
-    ["Deployment", "solana", `${POD}/automountServiceAccountToken`, true],
+    ["StatefulSet", "solana", `${POD}/automountServiceAccountToken`, true],
     "solana: is given a token of the cluster",
   ],
   [
-    ["Deployment", "solana", `${POD}/terminationGracePeriodSeconds`, 20],
+    ["StatefulSet", "solana", `${POD}/terminationGracePeriodSeconds`, 20],
     "solana: is killed after 20000 ms, stopping may take 22000 ms",
   ],
   [
@@ -132,8 +140,8 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
     "gateway: EVM_DEX_URL: nothing listens at",
   ],
   [
-    ["Deployment", "gateway", `${CONTAINER}/env/5/value`, "dns:///lending-grpc:9102"],
-    "gateway: EVM_DEX_GRPC: dns:///lending-grpc:9102 is grpc of lending",
+    ["Deployment", "gateway", `${CONTAINER}/env/5/value`, "lending-0.lending:9102"],
+    "gateway: EVM_DEX_GRPC: lending-0.lending:9102 is grpc of lending",
   ],
   [
     ["Deployment", "gateway", `${CONTAINER}/envFrom/1/configMapRef/name`, "answering"],
@@ -160,12 +168,12 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
   [["Service", "solana", "spec/selector", {}], "Service solana: its selector picks 8"],
   [
     ["Service", "solana", "metadata/name", "sol"],
-    "gateway: SOLANA_URL: nothing listens at http://solana:8103",
+    "gateway: SOLANA_URL: nothing listens at http://solana-0.solana:8103",
   ],
   [["Service", "lending", "metadata/name", "solana"], "Service solana: there are two"],
   [
     ["HorizontalPodAutoscaler", "solana", "spec/scaleTargetRef/name", "sol"],
-    "HorizontalPodAutoscaler solana: there is no Deployment sol",
+    "HorizontalPodAutoscaler solana: there is no StatefulSet sol",
   ],
   [
     [
@@ -236,9 +244,20 @@ describeWithProcesses("Kubernetes manifests", () => {
     });
   }
 
+  it("with the operator's kinds, whose unknown fields are refused too", async () => {
+    const production = rendered.get("deploy/k8s/overlays/production") ?? [];
+    const monitor = "chaintables-services";
+    const misspelt = withEdit(production, ["PodMonitor", monitor, "spec/podMetricsEndpoints/0/prt", "http"]);
+    const rule = withEdit(production, ["PrometheusRule", "chaintables", "spec/groups/0/rules/0/for", "soon"]);
+    expect(await findSchemaFaults(misspelt)).to.deep.equal([
+      `PodMonitor ${monitor}: /spec/podMetricsEndpoints/0 must NOT have additional properties: prt`,
+    ]);
+    expect((await findSchemaFaults(rule)).join()).to.contain("/spec/groups/0/rules/0/for must match");
+  });
+
   it("refused when a Deployment's selector does not pick its own pods", () => {
-    const broken = withEdit(base, ["Deployment", "lending", "spec/selector/matchLabels", { app: "x" }]);
-    expect(findLinkFaults(broken)).to.include("Deployment lending: its selector picks no pod");
+    const broken = withEdit(base, ["StatefulSet", "lending", "spec/selector/matchLabels", { app: "x" }]);
+    expect(findLinkFaults(broken)).to.include("StatefulSet lending: its selector picks no pod");
   });
 
   it("reads every document of a text and leaves out empty ones", () =>

@@ -8,7 +8,11 @@ import { type KubernetesObject, parseObjects } from "./kustomize.ts";
 import { listProcesses } from "./process.ts";
 
 /** The kustomizations that users apply. */
-export const KUSTOMIZATIONS: readonly string[] = ["deploy/k8s/base", "deploy/k8s/overlays/local"];
+export const KUSTOMIZATIONS: readonly string[] = [
+  "deploy/k8s/base",
+  "deploy/k8s/overlays/local",
+  "deploy/k8s/overlays/production",
+];
 /** Documentation of the Secret that the base refers to, and a valid Secret itself. */
 export const SECRET_EXAMPLE = "deploy/k8s/base/secret.example.yaml";
 

@@ -96,7 +96,8 @@ function findFaults({ command, env }: Workload, process: Process, faces: readonl
   }
   for (const [name, value] of env) faults.push(...findSettingFaults({ name, value, process, faces }));
   for (const name of listRequired(process)) {
-    if (!env.has(name)) faults.push(`${name} is not set; its default serves one machine without containers`);
+    if (!env.has(name) && !env.has(`${name}_FILE`))
+      faults.push(`${name} is not set; its default serves one machine without containers`);
   }
   const setsAdmin = env.has("ADMIN_PORT") || env.has("FACILITATOR_ADMIN_PORT");
   const bindHost = env.get("BIND_HOST");
@@ -114,6 +115,11 @@ function findSettingFaults(given: {
   readonly faces: readonly Face[];
 }): string[] {
   const { name, value, process, faces } = given;
+  const secret = settings[name.replace(/_FILE$/, "")];
+  if (!(name in settings) && secret?.secret === true) {
+    if (!secret.usedBy.includes(process.role)) return [`${name} is not read by ${process.role}`];
+    return value?.startsWith("/run/secrets/") === true ? [] : [`${name}=${value} is no secret's file`];
+  }
   const setting = settings[name];
   if (setting === undefined) return [`${name} is no setting`];
   if (!setting.usedBy.includes(process.role)) return [`${name} is not read by ${process.role}`];
@@ -139,11 +145,13 @@ function findSettingFaults(given: {
 
 /** Settings that a process in a container cannot leave at their defaults: they point at its own machine and disk. */
 function listRequired({ role }: Process): string[] {
-  return ["BIND_HOST", ...Object.keys(PEERS)].filter((name) => settings[name]?.usedBy.includes(role));
+  // An ingest asks no service: what SOLANA_GRPC names to it is a stream, which it can do without.
+  const peers = role === "ingest" ? [] : Object.keys(PEERS);
+  return ["BIND_HOST", ...peers].filter((name) => settings[name]?.usedBy.includes(role));
 }
 
 /** Host and port of a URL or of a gRPC target such as dns:///host:port. */
-function splitAddress(address: string): { host: string; port: number } {
+export function splitAddress(address: string): { host: string; port: number } {
   const found = /^(?:[a-z0-9+]+:\/\/(?:\/)?)?(?:[^/@]*@)?([^:/@,]+)(?::(\d+))?/i.exec(address);
   return { host: found?.[1] ?? "", port: Number(found?.[2]) };
 }

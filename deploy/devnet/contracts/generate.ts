@@ -38,7 +38,7 @@ const GROUPS = [
     output: "./euler/artifacts.ts",
     sources: [
       ...["EulerConnector", "EulerVault", "EulerBrokenVault", "EulerVaultFactory", "EulerOracle"],
-      ...["EulerRateModel", "EulerEarnVault", "EulerEarnFactory"],
+      ...["EulerRateModel", "EulerEarnVault", "EulerEarnFactory", "EulerPerspective"],
     ].map((name) => `euler/${name}`),
     uses: [
       "Cloner",

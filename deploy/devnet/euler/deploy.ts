@@ -12,6 +12,7 @@ import {
   eulerConnector,
   eulerEarnFactory,
   eulerOracle,
+  eulerPerspective,
   eulerRateModel,
   eulerVault,
   eulerVaultFactory,
@@ -20,8 +21,8 @@ import type { Address, Transaction } from "../node/transactions.ts";
 import { CREATION_GAS } from "../pools.ts";
 import { encodeAmountCap } from "./amount-cap.ts";
 import { RATES } from "./market.ts";
-import { type EulerDeployment, type EulerEarn, type EulerVault, vaultNamed } from "./plan.ts";
-import { onEarn, onEarnFactory, onOracle, onVault, onVaultFactory } from "./transactions.ts";
+import { type EulerDeployment, type EulerEarn, type EulerVault, PERSPECTIVES, vaultNamed } from "./plan.ts";
+import { onEarn, onEarnFactory, onOracle, onPerspective, onVault, onVaultFactory } from "./transactions.ts";
 
 const YEAR = 31_556_952;
 
@@ -45,6 +46,10 @@ export function eulerContracts({ owner: from, connector, implementation }: Euler
     eulerOracle.bytecode,
     ...models,
     eulerEarnFactory.bytecode,
+    // Nobody may check a governed vault, or one of EulerEarn, but Euler.
+    ...PERSPECTIVES.map((name) =>
+      encodeDeployData({ ...eulerPerspective, args: [name === "ungoverned" || name === "escrow"] }),
+    ),
   ].map((data) => ({ from, gas: CREATION_GAS, data }));
 }
 
@@ -71,6 +76,19 @@ export function eulerVaults(
     ...oraclePrices(deployment),
     ...deployment.vaults.flatMap((vault) => vaultSettings(deployment, vault)),
     ...deployment.earnVaults.flatMap((vault) => earnSettings(deployment, vault)),
+    ...listings(deployment),
+  ];
+}
+
+/** Every vault in the perspective that it belongs to. */
+function listings({ owner, perspectives, vaults, earnVaults }: EulerDeployment): Transaction[] {
+  const list = (perspective: Address, vault: Address) =>
+    onPerspective(owner, perspective, { functionName: "perspectiveVerify", args: [vault, true] });
+  return [
+    ...vaults.map(({ address, unit }) =>
+      list(unit === undefined ? perspectives.escrow : perspectives.governed, address),
+    ),
+    ...earnVaults.map(({ address }) => list(perspectives.eulerEarn, address)),
   ];
 }
 

@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { type Abi, type AbiEvent, encodeEventTopics, type Hex, toEventSelector } from "viem";
-import { eulerEarnAbi, eulerEarnFactoryAbi, eulerFactoryAbi, eulerVaultAbi } from "../contracts/euler/abi.ts";
+import {
+  eulerEarnAbi,
+  eulerEarnFactoryAbi,
+  eulerFactoryAbi,
+  eulerPerspectiveAbi,
+  eulerVaultAbi,
+} from "../contracts/euler/abi.ts";
 import * as artifacts from "../contracts/euler/artifacts.ts";
 
 /** As the originals emit them (https://github.com/euler-xyz/euler-interfaces). */
@@ -60,6 +66,16 @@ const TOPICS: readonly (readonly [Abi, string, Hex])[] = [
   [eulerEarnAbi, "SetFeeRecipient", "0x2e979f80fe4d43055c584cf4a8467c55875ea36728fc37176c05acd784eb7a73"],
   [eulerEarnAbi, "SetTimelock", "0xd28e9b90ee9b37c5936ff84392d71f29ff18117d7e76bcee60615262a90a3f75"],
   [eulerEarnAbi, "SetName", "0x4df9dcd34ae35f40f2c756fd8ac83210ed0b76d065543ee73d868aec7c7fcf02"],
+  [
+    eulerPerspectiveAbi,
+    "PerspectiveVerified",
+    "0x570e1c1f1f2e6e95bfd6d0cae607f36c3cd5ebb7bc35c2f87299924b1bcd3920",
+  ],
+  [
+    eulerPerspectiveAbi,
+    "PerspectiveUnverified",
+    "0xc4f218915c2884639e62cc3bea5ef5c711dc26f0e3d6b23e2de05cc12c041a66",
+  ],
   [eulerEarnAbi, "SetSymbol", "0xadf3ae8bd543b3007d464f15cb8ea1db3f44e84d41d203164f40b95e27558ac6"],
 ];
 

@@ -33,6 +33,10 @@ export interface EulerEarn {
   readonly spec: EulerEarnSpec;
 }
 
+/** In the order of their creation. */
+export const PERSPECTIVES = ["governed", "ungoverned", "escrow", "eulerEarn"] as const;
+export type PerspectiveName = (typeof PERSPECTIVES)[number];
+
 export interface EulerDeployment {
   /** Governor of all vaults, owner of the earn vaults. */
   readonly owner: Address;
@@ -43,6 +47,8 @@ export interface EulerDeployment {
   readonly oracle: Address;
   readonly rateModels: Readonly<Record<keyof typeof RATES, Address>>;
   readonly earnFactory: Address;
+  /** Lists of vaults, by what they are for. */
+  readonly perspectives: Readonly<Record<PerspectiveName, Address>>;
   readonly vaults: readonly EulerVault[];
   /** Last in the factory's list; answers nothing. Only there where faults are planted. */
   readonly brokenVault: Address;
@@ -71,6 +77,9 @@ export function planEuler(
     Address
   >;
   const earnFactory = created(owner, 5 + models.length);
+  const perspectives = Object.fromEntries(
+    PERSPECTIVES.map((name, i) => [name, created(owner, 6 + models.length + i)]),
+  ) as Record<PerspectiveName, Address>;
   const vaultAt = (index: number, kind: Hex) =>
     getContractAddress({
       opcode: "CREATE2",
@@ -88,6 +97,7 @@ export function planEuler(
     oracle,
     rateModels,
     earnFactory,
+    perspectives,
     vaults: EULER_VAULTS.map((spec, i) => ({
       address: vaultAt(i, implementation),
       asset: tokens[spec.asset],

@@ -7,7 +7,13 @@ import {
   type Hex,
   parseAbi,
 } from "viem";
-import { eulerEarnAbi, eulerEarnFactoryAbi, eulerFactoryAbi, eulerVaultAbi } from "../contracts/euler/abi.ts";
+import {
+  eulerEarnAbi,
+  eulerEarnFactoryAbi,
+  eulerFactoryAbi,
+  eulerPerspectiveAbi,
+  eulerVaultAbi,
+} from "../contracts/euler/abi.ts";
 import { eulerConnector, eulerOracle } from "../contracts/euler/artifacts.ts";
 import { type Address, type Transaction, toHex } from "../node/transactions.ts";
 
@@ -38,6 +44,7 @@ export const onVaultFactory = transactionsOn(eulerFactoryAbi);
 export const onEarn = transactionsOn(eulerEarnAbi);
 export const onEarnFactory = transactionsOn(eulerEarnFactoryAbi);
 export const onOracle = transactionsOn(eulerOracle.abi);
+export const onPerspective = transactionsOn(eulerPerspectiveAbi);
 export const onConnector = transactionsOn(eulerConnector.abi);
 export const onToken = transactionsOn(
   parseAbi([

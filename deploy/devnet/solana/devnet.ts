@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { HISTORY_S } from "../history.ts";
 import type { GeneratorState } from "./generator.ts";
+import { startGeyserServer } from "./geyser/server.ts";
 import {
   computeDueMs,
   computeSize,
@@ -28,6 +29,8 @@ export interface SolanaDevnetOptions {
   readonly dataDir: string;
   /** 0 = a free one, the same in every run where that can be. */
   readonly port: number;
+  /** Of Yellowstone's gRPC interface; undefined = none. */
+  readonly grpcPort?: number | undefined;
   /** Default 400. */
   readonly slotMs?: number;
   /** How far back a new chain begins; default 8 days, 0 = now. */
@@ -38,6 +41,7 @@ export interface SolanaDevnetOptions {
 export interface SolanaDevnet {
   readonly url: string;
   readonly wsUrl: string;
+  readonly grpcUrl: string | undefined;
   readonly genesisHash: string;
   /** Whether it goes on with the chain of an earlier run. */
   readonly resumed: boolean;
@@ -60,7 +64,7 @@ const MAX_DELAY_MS = 30_000;
  * again from a snapshot, block for block, so that everything it ever served stays true.
  */
 export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<SolanaDevnet> {
-  const { dataDir, port, slotMs = 400, historyS = HISTORY_S, say = () => {} } = options;
+  const { dataDir, port, grpcPort, slotMs = 400, historyS = HISTORY_S, say = () => {} } = options;
   const file = join(dataDir, "solana-devnet", "chain.json");
   const saved = await loadChain(file, say);
   const opened =
@@ -70,6 +74,7 @@ export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<So
   await saveChain(file, { seed, schedule, snapshots });
   await saveSlot(file, { seed, slot: chain.slot() });
   const server = await listen(chain, { port, file });
+  const geyser = grpcPort === undefined ? undefined : await startGeyserServer(chain, { port: grpcPort });
 
   async function advance(): Promise<void> {
     const next = chain.slot() + 1;
@@ -89,6 +94,7 @@ export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<So
   return {
     url: server.url,
     wsUrl: server.wsUrl,
+    grpcUrl: geyser?.url,
     genesisHash: chain.genesisHash,
     resumed: saved !== undefined,
     tokens: listTokens(chain),
@@ -99,6 +105,7 @@ export async function openSolanaDevnet(options: SolanaDevnetOptions): Promise<So
         if (waitMs > 0) await sleep(waitMs, signal);
         else await advance();
       }
+      await geyser?.close();
       await server.close();
       // No client has seen a later slot.
       await saveSlot(file, { seed, slot: chain.slot() - UNSAVED_SLOTS });

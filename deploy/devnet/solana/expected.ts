@@ -65,6 +65,8 @@ export interface ExpectedBalance {
 
 /** Of a transaction that succeeded; in the order of execution, balances in the order of the transaction's accounts. */
 export interface ExpectedTransaction {
+  /** Place in the block, votes counted. */
+  readonly transactionIndex: number;
   readonly signature: string;
   readonly feePayer: string;
   readonly events: readonly ExpectedEvent[];

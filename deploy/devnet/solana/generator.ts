@@ -103,7 +103,7 @@ export function createGenerator(options: GeneratorOptions): Generator {
       const plan = isVote ? planVote(scene) : planTransaction(scene);
       const made = makeTransaction(world, `${blockhash}/${i}`, plan);
       raws.push(made.raw);
-      if (made.expected !== undefined && !isVote) expected.push(made.expected);
+      if (made.expected !== undefined && !isVote) expected.push({ transactionIndex: i, ...made.expected });
     }
     const parent = last;
     last = { slot, blockhash, height: parent.height + 1 };

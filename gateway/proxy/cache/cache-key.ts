@@ -2,12 +2,21 @@ const CODED = /[%+]/;
 
 /**
  * What two requests for the same answer have in common: path, and parameters whatever their order and spelling in
- * percent-encoding. Nothing of the client: responses do not depend on it. Undefined for a query that cannot be
- * decoded, which only its service can judge.
+ * percent-encoding, and the format. Nothing else of the client: responses do not depend on it. Undefined for a query that
+ * cannot be decoded, which only its service can judge.
+ *
+ * `mediaType`: of a format other than the endpoint's own. A query that names another wins over it; its responses are
+ * then kept once for each of the two, which is rare and never wrong.
  *
  * Unknown parameters count too: the response names them in a header.
  */
-export function cacheKeyOf(path: string, query: string): string | undefined {
+export function cacheKeyOf(path: string, query: string, mediaType?: string): string | undefined {
+  const key = keyOf(path, query);
+  // No target holds a space.
+  return mediaType === undefined || key === undefined ? key : `${key} ${mediaType}`;
+}
+
+function keyOf(path: string, query: string): string | undefined {
   if (query === "") return path;
   if (!CODED.test(query) && isSorted(query)) return `${path}?${query}`;
   const pairs: (readonly [name: string, value: string])[] = [];

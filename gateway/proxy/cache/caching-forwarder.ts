@@ -3,7 +3,7 @@ import { DeadlineExceeded } from "../../request/errors.ts";
 import { EncodableResponse } from "../delivery/encodable-response.ts";
 import { type ForwarderOptions, fetchForClient, sendResponse } from "../delivery/forwarder.ts";
 import type { UpstreamResponse } from "../transport/response-receiver.ts";
-import { clientTags } from "../upstream/client.ts";
+import { clientTags, wantedMediaType } from "../upstream/client.ts";
 import { cacheKeyOf } from "./cache-key.ts";
 import { FixedHashMap } from "./fixed-hash-map.ts";
 import { InFlightRequest } from "./in-flight.ts";
@@ -108,7 +108,8 @@ export function createCachingForwarder(options: CachingForwarderOptions): Reques
       request.fail(error);
     };
     const ifNoneMatch = staleTag ?? clientTags(context);
-    const handle = client.send({ context, ifNoneMatch }, { onResponse, onError });
+    const accept = wantedMediaType(context);
+    const handle = client.send({ context, ifNoneMatch, accept }, { onResponse, onError });
     const request = new InFlightRequest<Outcome>(() => {
       inFlight.remove(name, request);
       handle.cancel();
@@ -180,7 +181,7 @@ export function createCachingForwarder(options: CachingForwarderOptions): Reques
   return (context) => {
     // The client disconnected while its key or its limits were looked up: no event would report it again.
     if (context.res.destroyed) return;
-    const key = cacheKeyOf(context.endpoint.path, context.query);
+    const key = cacheKeyOf(context.endpoint.path, context.query, wantedMediaType(context));
     const entry = key === undefined ? undefined : cache.get(key);
     if (entry !== undefined && clock.monotonicMs() < entry.freshUntilMs) return sendCached(context, entry);
     // A paid response must be complete before it is sent, however long it is.

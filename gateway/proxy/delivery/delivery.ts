@@ -10,7 +10,7 @@ import { badResponse } from "../../request/errors.ts";
 import { toLines, writeRawHead } from "../../request/response-head.ts";
 import type { UpstreamResponse } from "../transport/response-receiver.ts";
 import type { StreamedBody } from "../transport/streamed-body.ts";
-import { type EncodableResponse, toRawHeaders } from "./encodable-response.ts";
+import { type EncodableResponse, isCompressed, toRawHeaders } from "./encodable-response.ts";
 
 export type StreamedResponse = UpstreamResponse & { readonly body: StreamedBody };
 
@@ -103,8 +103,11 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         body.destroy();
         return;
       }
-      const encoding = negotiateEncoding(req.headers["accept-encoding"] as string | undefined);
-      const own = toRawHeaders(headers, { isCompressible: true }).concat(extraHeaders);
+      const isCompressible = !isCompressed(headers);
+      const encoding = isCompressible
+        ? negotiateEncoding(req.headers["accept-encoding"] as string | undefined)
+        : undefined;
+      const own = toRawHeaders(headers, { isCompressible }).concat(extraHeaders);
       if (encoding !== undefined) own.push("Content-Encoding", encoding);
       else if (body.byteLength !== undefined) own.push("Content-Length", String(body.byteLength));
       context.fields.bytes = body.byteLength;

@@ -1,3 +1,4 @@
+import { FORMAT_MEDIA_TYPES } from "../../../services/shared/contract/format.ts";
 import type { CompleteResponse } from "../../request/context.ts";
 import { compress, type Encoding, MIN_COMPRESSED_BYTES } from "../../request/encoding.ts";
 import { memoizeHeaderName, toLines } from "../../request/response-head.ts";
@@ -39,7 +40,7 @@ export class EncodableResponse implements CompleteResponse {
 
   /** Whether compression is worth its cost; then the bytes depend on Accept-Encoding. */
   get isCompressible(): boolean {
-    return this.#body.length >= MIN_COMPRESSED_BYTES;
+    return this.#body.length >= MIN_COMPRESSED_BYTES && !isCompressed(this.headers);
   }
 
   /** Bytes of the body and its encodings. */
@@ -103,6 +104,11 @@ export class EncodableResponse implements CompleteResponse {
     const { "content-type": _type, ...headers } = this.headers;
     return toRawHeaders(headers, { isCompressible: this.isCompressible });
   }
+}
+
+/** Parquet is: to compress it again costs more than it saves. */
+export function isCompressed(headers: CompleteResponse["headers"]): boolean {
+  return headers["content-type"] === FORMAT_MEDIA_TYPES.parquet;
 }
 
 /** Headers as writeHead takes them. A body that may be compressed varies by Accept-Encoding, even where it is not. */

@@ -2,7 +2,7 @@ import { getExchange } from "../../../services/shared/http/exchange.ts";
 import type { Clock } from "../../request/clock.ts";
 import type { RequestContext, RequestForwarder } from "../../request/context.ts";
 import type { ResponseListener, UpstreamResponse } from "../transport/response-receiver.ts";
-import { clientTags, type UpstreamClient } from "../upstream/client.ts";
+import { clientTags, type UpstreamClient, wantedMediaType } from "../upstream/client.ts";
 import type { Delivery } from "./delivery.ts";
 import { EncodableResponse } from "./encodable-response.ts";
 
@@ -53,7 +53,10 @@ export function fetchForClient(
         else reject(error);
       },
     };
-    const handle = client.send({ context, ifNoneMatch: clientTags(context) }, listener);
+    const handle = client.send(
+      { context, ifNoneMatch: clientTags(context), accept: wantedMediaType(context) },
+      listener,
+    );
     exchange.onClose = () => handle.cancel();
   });
 }

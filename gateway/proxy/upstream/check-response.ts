@@ -1,7 +1,11 @@
+import { FORMAT_MEDIA_TYPES } from "../../../services/shared/contract/format.ts";
 import { type ErrorBody, HTTP_STATUS } from "../../../services/shared/errors.ts";
 import { badResponse, ServiceErrorResponse, tokenRefused } from "../../request/errors.ts";
 import type { UpstreamResponse } from "../transport/response-receiver.ts";
 import type { UpstreamRequest } from "./express-proxy.ts";
+
+/** Whether the query asks for one of them is the service's to judge. */
+const FORMAT_TYPES: ReadonlySet<string> = new Set(Object.values(FORMAT_MEDIA_TYPES));
 
 /**
  * Accepts what may be passed on: a table, or 304 where tags were sent. Throws ServiceErrorResponse for an error in the
@@ -15,7 +19,7 @@ export function checkResponse(
   const type = headers["content-type"] ?? "";
   if (status === 200 && type === endpoint.mediaType) return;
   const mediaType = type.split(";", 1)[0]?.trim().toLowerCase();
-  if (status === 200 && mediaType === endpoint.mediaType) return;
+  if (status === 200 && (mediaType === endpoint.mediaType || FORMAT_TYPES.has(type))) return;
   if (status === 304 && ifNoneMatch !== undefined) return;
 
   if (status === HTTP_STATUS.unauthorized) {

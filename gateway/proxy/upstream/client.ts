@@ -1,5 +1,7 @@
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
+import { FORMAT_MEDIA_TYPES } from "../../../services/shared/contract/format.ts";
 import { HTTP_STATUS } from "../../../services/shared/errors.ts";
+import { negotiateFormat } from "../../../services/shared/format/negotiate.ts";
 import { hasEntityTags } from "../../../services/shared/http/conditional.ts";
 import { bearer, TOKEN_HEADER } from "../../../services/shared/service/service-token.ts";
 import { type ClientSpan, startClientSpan } from "../../../services/shared/tracing/http.ts";
@@ -81,6 +83,12 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 export function clientTags({ req }: RequestContext): string | undefined {
   const tags = req.headers["if-none-match"];
   return hasEntityTags(tags) ? tags : undefined;
+}
+
+/** The media type that a client prefers to the endpoint's own; undefined = the latter, as for nearly all. */
+export function wantedMediaType({ req }: RequestContext): string | undefined {
+  const format = negotiateFormat(req.headers.accept);
+  return format === "json" ? undefined : FORMAT_MEDIA_TYPES[format];
 }
 
 interface CallOptions extends UpstreamClientOptions {

@@ -8,9 +8,11 @@ const FORWARDED = new Set([
   "content-type",
   "etag",
   "last-modified",
+  "link",
   "retry-after",
   "vary",
   "x-ignored-parameters",
+  "x-total-count",
 ]);
 const FORWARDED_PREFIX = "x-data-";
 
@@ -22,6 +24,8 @@ export function isForwardedHeader(name: string): boolean {
 export interface VariableHeaders {
   /** Entity tags for which 304 is a useful response. */
   readonly ifNoneMatch: string | undefined;
+  /** The media type to ask for, where it is not the endpoint's own: the gateway's words, never a client's header. */
+  readonly accept?: string | undefined;
   /** Headers that carry the trace on: made by the gateway, whatever a client sent. */
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined;
 }
@@ -29,10 +33,11 @@ export interface VariableHeaders {
 /** The headers of a request to a service: a new object for each, so that no two requests can share one. */
 export function headersForUpstream(
   session: string,
-  { ifNoneMatch, traceHeaders }: VariableHeaders,
+  { ifNoneMatch, accept, traceHeaders }: VariableHeaders,
 ): Record<string, string> {
   const headers: Record<string, string> = { "x-session-id": session };
   if (ifNoneMatch !== undefined) headers["if-none-match"] = ifNoneMatch;
+  if (accept !== undefined) headers.accept = accept;
   if (traceHeaders !== undefined) Object.assign(headers, traceHeaders);
   return headers;
 }

@@ -3,11 +3,17 @@ import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
-import { put, remove } from "../../shared/storage/port.ts";
+import { put, remove, type Store } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { loadDeployments } from "../deployments.ts";
 import { Retention, type WrittenBatch } from "../ingest/retention/retention.ts";
-import { type PoolEventRow, poolEvents, rollups } from "../store/collections.ts";
+import {
+  type PoolEventRow,
+  type PoolStateRow,
+  poolEvents,
+  poolStates,
+  rollups,
+} from "../store/collections.ts";
 import { mineBusyBlocks, startTestIngest, type TestIngest } from "../test/kit/harness.ts";
 import { openTestStore } from "../test/kit/rows.ts";
 import { parseAuditArguments, UsageError } from "./arguments.ts";
@@ -113,6 +119,30 @@ describeWithChain("audit", () => {
       await store.close();
       await own.stop();
     }
+  });
+
+  it("compares again what it read while the head moved, and reports what still differs", async () => {
+    const { store } = ingest;
+    let moves = 0;
+    // Blocks come between the checkpoint and a pool's state, the first times that one is read.
+    const getMany = store.getMany.bind(store) as Store["getMany"];
+    const moving: Store["getMany"] = async (collection, keys) => {
+      if (collection.name === poolStates.name && moves < 3) {
+        moves += 1;
+        await mineBusyBlocks(chain, { blocks: 2, seed: 40 + moves });
+        await ingest.catchUp();
+      }
+      return getMany(collection, keys);
+    };
+    Object.assign(store, { getMany: moving });
+    const clean = await auditOnce({ ...options, pools: 100, seed: 1 });
+    expect(moves).to.equal(3);
+    expect(clean.differences).to.deep.equal([]);
+    const [row] = await store.find(poolStates, { filter: { chainId: CHAIN_ID }, limit: 1 });
+    await store.write([put(poolStates, [{ ...(row as PoolStateRow), lastTime: 7 }])]);
+    moves = 0;
+    const wrong = await auditOnce({ ...options, pools: 100, seed: 1 });
+    expect(wrong.differences.map(({ field }) => field)).to.include("pool_states.lastTime");
   });
 
   it("needs no node, and then leaves out what only a node has", async () => {

@@ -1,6 +1,6 @@
 import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
-import { inactivePools, type PoolRow, poolStates } from "../store/collections.ts";
+import { type CheckpointRow, inactivePools, type PoolRow, poolStates } from "../store/collections.ts";
 import { getCheckpoint, getPool, getPoolStates, lastEventUpTo } from "../store/queries.ts";
 import { listGauges } from "../store/v2-queries.ts";
 import { type CheckName, checkChain, checkPool } from "./checks.ts";
@@ -38,40 +38,87 @@ export interface PoolAudit {
 /** One pool without events is checked beside so many with events. */
 const INACTIVE_SHARE = 4;
 
+/** How often a part is compared while its head moves before its differences are believed. */
+const TRIES = 4;
+
 /**
  * Compares the rows of a chain, and of a random sample of its pools, with each other and with a node. Throws where
  * nothing is indexed.
  */
 export async function* audit(options: AuditOptions): AsyncGenerator<PoolAudit> {
   const { chainId, checks, deployments, rpc, sampling = SOME, seed, store } = options;
+  const pick = createPick(seed);
+  const isWanted = (name: CheckName) => checks === undefined || checks.has(name);
+  const openScope = async (picker: Picker): Promise<ChainScope> => {
+    const checkpoint = await requireCheckpoint(store, chainId);
+    const kept = await readKept(store, chainId);
+    return { store, chainId, checkpoint, rpc, deployments, pick: picker, sampling, kept };
+  };
+  const compare = (one: (scope: ChainScope) => Promise<Tally>) =>
+    compareSettled({ seed: pick(2 ** 31), openScope, compare: one });
+
+  let note: string | undefined;
+  const chain = await compare(async (scope) => {
+    note = describeKept(scope.kept);
+    const tally = new Tally();
+    for await (const findings of checkChain(scope, isWanted)) tally.add(findings);
+    return tally;
+  });
+  yield { pool: "", name: `chain ${chainId}`, tally: chain, note };
+  for (const poolAddress of await choosePools(options, pick)) {
+    const pool = await getPool(store, { chainId, poolAddress });
+    const tally = await compare((scope) => auditPool(scope, { poolAddress, pool, isWanted }));
+    yield { pool: poolAddress, name: nameOf(pool), tally };
+  }
+}
+
+/**
+ * What a part's comparison finds. Its rows are read one after the other: where the ingest wrote between them, rows of
+ * two heads may contradict each other, so differences count only once the head stood still, or in the last of the tries.
+ */
+async function compareSettled(part: {
+  readonly seed: number;
+  readonly openScope: (pick: Picker) => Promise<ChainScope>;
+  readonly compare: (scope: ChainScope) => Promise<Tally>;
+}): Promise<Tally> {
+  for (let tries = 1; ; tries++) {
+    // The same sample each time.
+    const scope = await part.openScope(createPick(part.seed));
+    const tally = await part.compare(scope);
+    if (tally.differences.length === 0 || tries === TRIES) return tally;
+    const now = await getCheckpoint(scope.store, scope.chainId);
+    if (now?.blockHash === scope.checkpoint.blockHash) return tally;
+  }
+}
+
+async function auditPool(
+  scope: ChainScope,
+  {
+    isWanted,
+    pool,
+    poolAddress,
+  }: { poolAddress: string; pool: PoolRow | undefined; isWanted: (name: CheckName) => boolean },
+): Promise<Tally> {
+  const { chainId, store } = scope;
+  const tally = new Tally();
+  if (pool === undefined) {
+    const place = { pool: poolAddress, at: "" };
+    tally.add([requireThat(place, { field: "pools (row)", holds: false, stored: "no row", rule: "a row" })]);
+    return tally;
+  }
+  const [state] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
+  const gauges = (await listGauges(store, chainId)).filter((gauge) => gauge.poolAddress === poolAddress);
+  const before = await lastBeforeKept(scope, poolAddress);
+  for await (const findings of checkPool({ ...scope, pool, state, gauges, before }, isWanted))
+    tally.add(findings);
+  return tally;
+}
+
+async function requireCheckpoint(store: Store, chainId: number): Promise<CheckpointRow> {
   const checkpoint = await getCheckpoint(store, chainId);
   if (checkpoint === undefined || checkpoint.blockNumber < checkpoint.fromBlock)
     throw new Error(`Nothing of chain ${chainId} is indexed in this store.`);
-  const pick = createPick(seed);
-  const kept = await readKept(store, chainId);
-  const scope: ChainScope = { store, chainId, checkpoint, rpc, deployments, pick, sampling, kept };
-  const isWanted = (name: CheckName) => checks === undefined || checks.has(name);
-  const chain = new Tally();
-  for await (const findings of checkChain(scope, isWanted)) chain.add(findings);
-  yield { pool: "", name: `chain ${chainId}`, tally: chain, note: describeKept(kept) };
-  const gauges = await listGauges(store, chainId);
-  for (const poolAddress of await choosePools(options, pick)) {
-    const pool = await getPool(store, { chainId, poolAddress });
-    const [state] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
-    const tally = new Tally();
-    if (pool === undefined) {
-      const place = { pool: poolAddress, at: "" };
-      tally.add([
-        requireThat(place, { field: "pools (row)", holds: false, stored: "no row", rule: "a row" }),
-      ]);
-    } else {
-      const own = gauges.filter((gauge) => gauge.poolAddress === poolAddress);
-      const before = await lastBeforeKept(scope, poolAddress);
-      for await (const findings of checkPool({ ...scope, pool, state, gauges: own, before }, isWanted))
-        tally.add(findings);
-    }
-    yield { pool: poolAddress, name: nameOf(pool), tally };
-  }
+  return checkpoint;
 }
 
 function lastBeforeKept({ chainId, kept, store }: ChainScope, poolAddress: string) {

@@ -14,7 +14,8 @@ export const curatorColumns = defineColumns([
   {
     name: "curatorAddress",
     type: "String",
-    description: "Account that curates: the vault's curator(), or its owner where none is set.",
+    description:
+      "Account that curates: the vault's curator(), or its owner where none is set; of an EVK vault its governor, or the curator that a public list attributes the vault to.",
   },
   {
     name: "curatorName",
@@ -26,6 +27,16 @@ export const curatorColumns = defineColumns([
 export const updatedAtColumn = defineColumns([
   { name: "updatedAt", type: "DateTime", description: "Time of the block that this row was made from." },
 ]);
+
+/** Last in every list, after what the specification orders by: an addition to it. */
+export function listedColumn(description: string) {
+  return defineColumns([{ name: "listed", type: "Bool", description }]);
+}
+
+export const EULER_LISTED =
+  "Whether Euler lists the vault on the chain: its governed or ungoverned perspective, for EulerEarn its governed one; an escrow of the escrow perspective from when such a vault accepts it as collateral. Only a listed vault's own oracle is believed.";
+export const MORPHO_LISTED =
+  "Whether Morpho lists the vault, by its published list in the deployments (which names its source and date).";
 
 /** The two tokens of a market. */
 export const marketPairColumns = defineColumns([

@@ -4,6 +4,7 @@ import {
   EULER_BORROW_APY,
   EULER_MARKET_ID,
   EULER_SUPPLY_APY,
+  listedColumn,
   MORPHO_BORROW_APY,
   MORPHO_MARKET_ID,
   MORPHO_SUPPLY_APY,
@@ -18,6 +19,9 @@ interface Words {
   readonly borrowApy: string;
   readonly supplied: string;
   readonly available: string;
+  readonly listed: string;
+  /** What a sum of tvlUsd over the rows counts. */
+  readonly total: string;
 }
 
 const EULER: Words = {
@@ -26,6 +30,9 @@ const EULER: Words = {
   borrowApy: EULER_BORROW_APY,
   supplied: "of the loan vault, which all its collaterals share",
   available: "min(cash, borrowCap − borrows) of the loan vault",
+  listed: "Whether Euler lists the loan vault on the chain (see listed of the vaults).",
+  total:
+    "A vault with several collaterals is in a row for each, with the same assets: a total counts each loan vault (the first half of marketId) once, and vaults without a collateral are in the list of vaults alone.",
 };
 
 const MORPHO: Words = {
@@ -34,6 +41,8 @@ const MORPHO: Words = {
   borrowApy: MORPHO_BORROW_APY,
   supplied: "of the market",
   available: "totalSupplyAssets − totalBorrowAssets of the market",
+  listed: "Whether a vault that Morpho lists has the market in its withdraw queue.",
+  total: "Every token is in one row: the rows add up to the protocol's total, vaults' assets included.",
 };
 
 function head(words: Words) {
@@ -62,7 +71,7 @@ function amounts(words: Words) {
       name: "tvlUsd",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: "Total value locked: equal to supplyUsd.",
+      description: `Total value locked: equal to supplyUsd. ${words.total}`,
     },
     {
       name: "availableLiquidityUsd",
@@ -141,21 +150,15 @@ function capUsd(cap: string) {
   ] as const satisfies readonly Column[];
 }
 
-export const eulerMarketColumns = sortable([
-  ...head(EULER),
-  ...amounts(EULER),
-  ...rates(EULER),
-  ...eulerLtv,
-  ...updatedAtColumn,
-]);
+export const eulerMarketColumns = [
+  ...sortable([...head(EULER), ...amounts(EULER), ...rates(EULER), ...eulerLtv, ...updatedAtColumn]),
+  ...listedColumn(EULER.listed),
+] as const;
 
-export const morphoMarketColumns = sortable([
-  ...head(MORPHO),
-  ...amounts(MORPHO),
-  ...rates(MORPHO),
-  ...morphoLltv,
-  ...updatedAtColumn,
-]);
+export const morphoMarketColumns = [
+  ...sortable([...head(MORPHO), ...amounts(MORPHO), ...rates(MORPHO), ...morphoLltv, ...updatedAtColumn]),
+  ...listedColumn(MORPHO.listed),
+] as const;
 
 export const eulerVaultMarketColumns = sortable([
   ...head(EULER),

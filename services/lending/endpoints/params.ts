@@ -1,4 +1,4 @@
-import { boolean, chainId, evmAddress, evmPage, integer, text } from "../../shared/contract/param.ts";
+import { boolean, chainId, evmAddress, evmPage, integer, oneOf, text } from "../../shared/contract/param.ts";
 
 const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
 const WETH = "0x4200000000000000000000000000000000000006";
@@ -17,6 +17,11 @@ export function listFilters(example: string) {
       { min: 0 },
       { description: "Minimum TVL in USD; rows whose TVL has no price are left out.", example: "1000000" },
     ).optional(),
+    listed: oneOf(["true", "false", "all"], {
+      description:
+        "true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification.",
+      example: "true",
+    }).default("all"),
   } as const;
 }
 

@@ -5,7 +5,10 @@ import {
   AAVE_SUPPLY_APY,
   curatorColumns,
   EULER_BORROW_APY,
+  EULER_LISTED,
   EULER_SUPPLY_APY,
+  listedColumn,
+  MORPHO_LISTED,
   MORPHO_SUPPLY_APY,
   protocolColumns,
   updatedAtColumn,
@@ -26,6 +29,9 @@ interface Words {
   /** When `borrowable` and `depositEnabled` are true. */
   readonly borrowable: string;
   readonly depositEnabled: string;
+  readonly listed: string;
+  /** What a sum of tvlUsd over the rows counts. */
+  readonly total: string;
 }
 
 function unitColumns(words: Words) {
@@ -62,7 +68,7 @@ function unitColumns(words: Words) {
       name: "tvlUsd",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: "Total value locked: equal to supplyUsd.",
+      description: `Total value locked: equal to supplyUsd. ${words.total}`,
     },
     {
       name: "availableLiquidityUsd",
@@ -154,6 +160,8 @@ const ONE_POT = {
 
 const AAVE: Words = {
   ...ONE_POT,
+  listed: "Always true: the markets are Aave's own, by their address providers in the deployments.",
+  total: "Every token is in one row: the rows add up to the protocol's total.",
   address: "Address of the Aave Pool contract (the market); a row is one of its reserves.",
   supplyApy: AAVE_SUPPLY_APY,
   borrowApy: AAVE_BORROW_APY,
@@ -166,6 +174,9 @@ const AAVE: Words = {
 };
 
 const EULER: Words = {
+  listed: EULER_LISTED,
+  total:
+    "EVK vaults add up to the protocol's total; an EulerEarn vault's assets are in EVK vaults and counted there, too.",
   address: "Address of the vault.",
   supplyApy: `EVK vault: ${EULER_SUPPLY_APY}; EulerEarn vault: sum of its strategies' supplyApy × assets in them / totalAssets`,
   borrowApy: `EVK vault: ${EULER_BORROW_APY}; EulerEarn vault: mean of its strategies' borrowApy weighted by the assets in them`,
@@ -186,6 +197,9 @@ const EULER: Words = {
 };
 
 const MORPHO: Words = {
+  listed: MORPHO_LISTED,
+  total:
+    "Each vault's assets are in one row; the protocol's total is that of the markets, where others supply as well.",
   address: "Address of the vault.",
   supplyApy: `Sum over its markets of (${MORPHO_SUPPLY_APY}) × assets in the market / totalAssets`,
   borrowApy: "Mean of its markets' borrowApy weighted by the vault's assets in each",
@@ -201,28 +215,37 @@ const MORPHO: Words = {
 };
 
 function poolColumns(words: Words) {
-  return sortable([
-    ...protocolColumns,
-    { name: "poolAddress", type: "String", description: words.address },
-    ...unitColumns(words),
-  ]);
+  return [
+    ...sortable([
+      ...protocolColumns,
+      { name: "poolAddress", type: "String", description: words.address },
+      ...unitColumns(words),
+    ]),
+    ...listedColumn(words.listed),
+  ] as const;
 }
 
 function vaultColumns(words: Words) {
-  return sortable([
-    ...protocolColumns,
-    { name: "vaultAddress", type: "String", description: words.address },
-    ...unitColumns(words),
-  ]);
+  return [
+    ...sortable([
+      ...protocolColumns,
+      { name: "vaultAddress", type: "String", description: words.address },
+      ...unitColumns(words),
+    ]),
+    ...listedColumn(words.listed),
+  ] as const;
 }
 
 function curatorVaultColumns(words: Words) {
-  return sortable([
-    ...protocolColumns,
-    ...curatorColumns,
-    { name: "poolAddress", type: "String", description: words.address },
-    ...unitColumns(words),
-  ]);
+  return [
+    ...sortable([
+      ...protocolColumns,
+      ...curatorColumns,
+      { name: "poolAddress", type: "String", description: words.address },
+      ...unitColumns(words),
+    ]),
+    ...listedColumn(words.listed),
+  ] as const;
 }
 
 export const aavePoolColumns = poolColumns(AAVE);

@@ -23,6 +23,11 @@ interface ProtocolRow {
   readonly protocolId: ProtocolId;
 }
 
+interface Listed {
+  /** Whether the protocol itself lists the row: its own contracts or its published list, never the row's creator. */
+  readonly listed: boolean;
+}
+
 interface Rates {
   readonly supplyApy: number | null;
   readonly borrowApy: number | null;
@@ -30,12 +35,14 @@ interface Rates {
 }
 
 /** A reserve of an Aave market or a vault: a row of …/pools, …/vaults and, with a curator, of …/curator/vaults. */
-export interface VaultRow extends ProtocolRow, Rates {
+export interface VaultRow extends ProtocolRow, Rates, Listed {
   readonly table: "vault";
   /** `poolAddress` or `vaultAddress`, lower case. */
   readonly address: string;
   /** The curator, or the owner where none is set; null where vaults of this kind have none. */
   readonly curator: string | null;
+  /** Whether that curator made the vault. The vault's owner can name anybody as its curator. */
+  readonly isOfCurator: boolean;
   readonly symbol: string;
   readonly vaultName: string;
   readonly underlying: TokenRef;
@@ -53,7 +60,7 @@ export interface VaultRow extends ProtocolRow, Rates {
 }
 
 /** A market that lends one token against another: a row of …/markets. */
-export interface MarketRow extends ProtocolRow, Rates {
+export interface MarketRow extends ProtocolRow, Rates, Listed {
   readonly table: "market";
   readonly marketId: string;
   readonly loan: TokenRef;

@@ -11,6 +11,7 @@ interface ListParams {
   readonly chain_id: number;
   readonly protocol_id?: string | undefined;
   readonly min_tvl_usd?: number | undefined;
+  readonly listed: "true" | "false" | "all";
   readonly order: readonly OrderTerm[];
   readonly limit: number;
   readonly offset: number;
@@ -36,11 +37,15 @@ export async function answerList(
   const { version } = state;
   linkActiveSpan(state.priceSpan);
   if (state.tables === undefined) return { rows: [], version };
-  const { order, limit, offset, min_tvl_usd = 0 } = params;
+  const { order, limit, offset, min_tvl_usd = 0, listed } = params;
   const table = list.tableOf(state.tables);
   const positions = table.find({
     ...{ order, limit, offset },
-    equals: { ...equals, protocolId: params.protocol_id },
+    equals: {
+      ...equals,
+      protocolId: params.protocol_id,
+      ...(listed !== "all" && { listed: listed === "true" }),
+    },
     // A minimum of 0 also includes rows without a price.
     ...(min_tvl_usd > 0 && { minimum: { column: tvl, value: min_tvl_usd } }),
   });

@@ -46,6 +46,7 @@ describe("lending: scenes of examples", () => {
       underlyingAddress: address("b"),
       borrowable: true,
       tvlUsd: 2_000_001.5,
+      listed: true,
     };
     const unpriced = { ...row, vaultAddress: address("c"), borrowable: false, tvlUsd: null };
     const { find } = findOn(8453, [[lendingbVaults, [row, unpriced]]]);
@@ -57,6 +58,7 @@ describe("lending: scenes of examples", () => {
         protocol_id: "euler-v2",
         min_tvl_usd: "1000000",
         borrowable: "true",
+        listed: "true",
       },
       {
         vault_address: address("c"),
@@ -65,6 +67,7 @@ describe("lending: scenes of examples", () => {
         protocol_id: "euler-v2",
         min_tvl_usd: "0",
         borrowable: "false",
+        listed: "true",
       },
     ]);
   });

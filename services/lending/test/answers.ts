@@ -25,12 +25,16 @@ export const BLOCK = 200;
 /** The one curator that the tests' registry knows. */
 export const KNOWN_CURATOR = { address: address(0xc0), name: "Known Capital" };
 
+/** The one vault that the registry attributes to it. */
+export const ATTRIBUTED_VAULT = address(0xcf);
+
 export const CURATORS = new CuratorRegistry([
   {
     name: KNOWN_CURATOR.name,
     verified: true,
     source: "https://example.com",
     addresses: { [CHAIN_ID]: [KNOWN_CURATOR.address] },
+    vaults: { [CHAIN_ID]: [ATTRIBUTED_VAULT] },
   },
 ]);
 

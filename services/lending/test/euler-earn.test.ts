@@ -176,8 +176,8 @@ describeWithChain("lending: EulerEarn vaults against the contracts", () => {
     const [created, ...others] = await watch.act(
       onEarnFactory(supplier, earnFactory, { functionName: "createEulerEarn", args: nested }),
     );
-    expect(others).to.deep.equal([]);
     const id = created?.id as Address;
+    expect(others).to.deep.equal([{ kind: "earn-creation", id: `${id}:${supplier}` }]);
     expect(await watch.rowOf(id)).to.include({ supply: 0, supplyApy: 0, ltv: null, depositEnabled: false });
     const unlimited = 2n ** 136n - 1n;
     await watch.act(

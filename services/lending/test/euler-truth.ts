@@ -10,10 +10,16 @@ import {
   http,
   maxUint136,
   parseAbi,
+  parseAbiItem,
   zeroAddress,
 } from "viem";
-import { eulerEarnAbi, eulerVaultAbi } from "../../../deploy/devnet/contracts/euler/abi.ts";
+import {
+  eulerEarnAbi,
+  eulerPerspectiveAbi,
+  eulerVaultAbi,
+} from "../../../deploy/devnet/contracts/euler/abi.ts";
 import { eulerOracle } from "../../../deploy/devnet/contracts/euler/artifacts.ts";
+import type { EulerDeployment } from "../../../deploy/devnet/euler/plan.ts";
 import { MULTICALL3 } from "../../../deploy/devnet/node/multicall.ts";
 import type { Books } from "../protocols/euler-v2/accrual.ts";
 import type { LendingRow, MarketRow, OraclePrice, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
@@ -34,6 +40,9 @@ const erc20Abi = parseAbi([
   "function symbol() view returns (string)",
   "function decimals() view returns (uint8)",
 ]);
+const createEulerEarn = parseAbiItem(
+  "event CreateEulerEarn(address indexed eulerEarn, address indexed caller, address initialOwner, uint256 initialTimelock, address indexed asset, string name, string symbol, bytes32 salt)",
+);
 const USD = "0x0000000000000000000000000000000000000348";
 
 type View = "view" | "pure";
@@ -43,7 +52,10 @@ type Read = <const A extends Abi, N extends ContractFunctionName<A, View>>(
   call: { name: N; args?: ContractFunctionArgs<A, View, N> },
 ) => Promise<ContractFunctionReturnType<A, View, N, ContractFunctionArgs<A, View, N>>>;
 
-export function createEulerTruth(url: string): EulerTruth {
+/** Who may say that a vault is listed, and where EulerEarn vaults come from. */
+export type EulerLists = Pick<EulerDeployment, "perspectives" | "earnFactory">;
+
+export function createEulerTruth(url: string, { perspectives, earnFactory }: EulerLists): EulerTruth {
   const chain = defineChain({
     id: 8453,
     name: "devnet",
@@ -80,9 +92,30 @@ export function createEulerTruth(url: string): EulerTruth {
     },
     async rows({ vaults, earn }, block) {
       const read = readerAt(block);
-      const evk = await Promise.all(vaults.map((address) => evkTruth(address, read)));
+      const isListed = async (vault: Address, names: readonly (keyof typeof perspectives)[]) => {
+        const call = { name: "isVerified", args: [vault] } as const;
+        const lists = names.map((name) => read(eulerPerspectiveAbi, perspectives[name], call));
+        return (await Promise.all(lists)).includes(true);
+      };
+      const evk = await Promise.all(
+        vaults.map(async (address) => {
+          // On the devnet, every escrow of the perspective is a listed vault's collateral.
+          const listed = await isListed(address, ["governed", "ungoverned", "escrow"]);
+          return evkTruth(address, { read, listed });
+        }),
+      );
       const known = new Map(evk.map((each) => [each.row.address, each]));
-      const earned = await Promise.all(earn.map((address) => earnTruth(address, { read, known })));
+      const earned = await Promise.all(
+        earn.map(async (address) => {
+          const [creation] = await client.getLogs({
+            ...{ address: earnFactory, event: createEulerEarn, args: { eulerEarn: address } },
+            ...{ fromBlock: 0n, toBlock: BigInt(block) },
+          });
+          const creator = creation?.args.caller?.toLowerCase();
+          const listed = await isListed(address, ["eulerEarn"]);
+          return earnTruth(address, { read, known, listed, creator });
+        }),
+      );
       return [...evk.flatMap(({ row, pairs }) => [row, ...pairs]), ...earned.flat()];
     },
   };
@@ -94,7 +127,7 @@ interface EvkTruth {
   readonly raw: { readonly cash: bigint; readonly borrows: bigint; readonly assets: bigint };
 }
 
-async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
+async function evkTruth(vault: string, { read, listed }: { read: Read; listed: boolean }): Promise<EvkTruth> {
   const view = <N extends ContractFunctionName<typeof eulerVaultAbi, View>>(
     name: N,
     args?: ContractFunctionArgs<typeof eulerVaultAbi, View, N>,
@@ -116,6 +149,7 @@ async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
     view("oracle"),
     view("unitOfAccount"),
   ]);
+  const [governor, creator] = await Promise.all([view("governorAdmin"), view("creator")]);
   const token = await tokenTruth(asset, read);
   const units = (raw: bigint) => Number(formatUnits(raw, token.decimals));
   const [supplyCap, borrowCap] = caps.map(capTruth);
@@ -132,7 +166,7 @@ async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
     supplyApy: assets === 0n ? 0 : ((borrowApy * Number(borrows)) / Number(assets)) * (1 - fee / 1e4),
     borrowApy,
     utilizationRate,
-    oracle: await oracleTruth({ oracle, asset, unit, decimals: token.decimals }, read),
+    oracle: listed ? await oracleTruth({ oracle, asset, unit, decimals: token.decimals }, read) : null,
   } as const;
   const amounts = {
     supply: units(assets),
@@ -144,7 +178,9 @@ async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
   const row: VaultRow = {
     table: "vault",
     address: vault.toLowerCase(),
-    curator: null,
+    listed,
+    curator: governor === zeroAddress ? null : governor.toLowerCase(),
+    isOfCurator: governor !== zeroAddress && governor === creator,
     symbol,
     vaultName: name,
     underlying: loan,
@@ -170,7 +206,7 @@ async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
       };
       const share = { allocation: amounts.supply, allocationShare: assets === 0n ? 0 : 1, supplyCap: cap };
       return [
-        { table: "market", ...pair, ...amounts } as const,
+        { table: "market", listed, ...pair, ...amounts } as const,
         { table: "vault-market", vaultAddress: row.address, ...pair, ...share } as const,
       ];
     }),
@@ -180,7 +216,17 @@ async function evkTruth(vault: string, read: Read): Promise<EvkTruth> {
 
 async function earnTruth(
   vault: string,
-  { read, known }: { read: Read; known: ReadonlyMap<string, EvkTruth> },
+  {
+    read,
+    known,
+    listed,
+    creator,
+  }: {
+    read: Read;
+    known: ReadonlyMap<string, EvkTruth>;
+    listed: boolean;
+    creator: string | undefined;
+  },
 ): Promise<LendingRow[]> {
   const view = <N extends ContractFunctionName<typeof eulerEarnAbi, View>>(
     name: N,
@@ -226,7 +272,9 @@ async function earnTruth(
     table: "vault",
     protocolId: "euler-v2",
     address: vault.toLowerCase(),
+    listed,
     curator: (curator === zeroAddress ? owner : curator).toLowerCase(),
+    isOfCurator: (curator === zeroAddress ? owner : curator).toLowerCase() === creator,
     symbol,
     vaultName: name,
     underlying: { address: token.address, symbol: token.symbol },

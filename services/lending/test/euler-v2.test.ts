@@ -194,6 +194,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
       onVaultFactory(supplier, factory, { functionName: "createProxy", args: [zeroAddress, true, metadata] }),
     );
     expect(made).to.have.length(2);
+    expect(await watch.rowOf(made[1]?.id as Address)).to.include({ listed: false, oracle: null });
     expect(made[0]).to.deep.equal({ kind: "evk-factory", id: factory });
     const dai = await watch.rowOf(made[1]?.id as Address);
     expect(dai).to.include({ symbol: "eDAI-1", supply: 0, utilizationRate: 0, borrowable: false });
@@ -249,6 +250,13 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
       eulerEarnFactories: [{ address: earnFactory, fromBlock: 1 }],
     };
     expect(eulerV2.roots(deployment)).to.deep.equal([{ kind: "evk-factory", id: factory }]);
+    const perspectives = {
+      ...{ source: "here", date: "2026-01-01" },
+      ...{ governed: usdc, ungoverned: [weth], escrow: owner, eulerEarn: supplier },
+    };
+    expect(eulerV2.roots({ ...deployment, perspectives }).slice(1)).to.deep.equal(
+      [usdc, weth, owner, supplier].map((id) => ({ kind: "euler-perspective", id })),
+    );
     const [scan, ...others] = eulerV2.scans(deployment);
     expect(others).to.deep.equal([]);
     expect(scan).to.deep.include({ addresses: [earnFactory], fromBlock: 1 });

@@ -4,8 +4,10 @@ import {
   eulerEarnAbi,
   eulerEarnFactoryAbi,
   eulerFactoryAbi,
+  eulerPerspectiveAbi,
   eulerVaultAbi,
 } from "../../../deploy/devnet/contracts/euler/abi.ts";
+import { deploymentsDocument } from "../../../deploy/devnet/deployments-file.ts";
 import { onVault } from "../../../deploy/devnet/euler/transactions.ts";
 import type { Address, Transaction } from "../../../deploy/devnet/node/transactions.ts";
 import type { TestChain } from "../../../deploy/devnet/testkit.ts";
@@ -42,14 +44,11 @@ export class EulerWatch {
 
   constructor(chain: TestChain) {
     this.#chain = chain;
-    const { factory, earnFactory } = chain.euler.deployment;
     // As from the file that the devnet writes.
-    this.#deployment = eulerV2.parseDeployment({
-      eVaultFactory: factory,
-      eulerEarnFactories: [{ address: earnFactory, fromBlock: chain.deployment.deployBlock }],
-    }) as EulerDeployment;
+    const [written] = deploymentsDocument(chain.deployment).lending.chains;
+    this.#deployment = eulerV2.parseDeployment(written?.protocols["euler-v2"]) as EulerDeployment;
     this.units = new ProtocolUnits({ protocol: eulerV2, deployment: this.#deployment });
-    this.#truth = createEulerTruth(chain.url);
+    this.#truth = createEulerTruth(chain.url, chain.euler.deployment);
   }
 
   async reader(): Promise<ContractReader> {
@@ -191,7 +190,13 @@ function range(fromBlock: number, toBlock: number) {
 }
 
 function eventName(topics: readonly Hex[], data: Hex): string {
-  const abi = [...eulerFactoryAbi, ...eulerVaultAbi, ...eulerEarnFactoryAbi, ...eulerEarnAbi];
+  const abi = [
+    ...eulerFactoryAbi,
+    ...eulerVaultAbi,
+    ...eulerEarnFactoryAbi,
+    ...eulerEarnAbi,
+    ...eulerPerspectiveAbi,
+  ];
   return decodeEventLog({ abi, topics: topics as [Hex], data }).eventName;
 }
 
@@ -233,7 +238,7 @@ function sameRow(row: LendingRow, { truth, allowed }: { truth: LendingRow; allow
 }
 
 function isOfEarn(row: LendingRow): boolean {
-  if (row.table === "vault") return row.curator !== null;
+  if (row.table === "vault") return !row.symbol.startsWith("e");
   return row.table === "vault-market" && !row.marketId.startsWith(row.vaultAddress);
 }
 

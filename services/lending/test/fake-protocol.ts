@@ -54,7 +54,9 @@ export function vaultRow(fields: Partial<VaultRow> = {}): VaultRow {
     table: "vault",
     protocolId: "morpho-v1",
     address: address(0xa0),
+    listed: true,
     curator: address(0xc0),
+    isOfCurator: false,
     symbol: "vUSDC",
     vaultName: "USDC vault",
     underlying: { address: address(1), symbol: "USDC" },
@@ -80,6 +82,7 @@ export function marketRow(fields: Partial<MarketRow> = {}): MarketRow {
   return {
     table: "market",
     protocolId: "morpho-v1",
+    listed: true,
     marketId: `0x${"01".repeat(32)}`,
     loan: { address: address(1), symbol: "USDC" },
     collateral: { address: address(2), symbol: "WETH" },

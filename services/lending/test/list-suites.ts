@@ -140,7 +140,10 @@ export function describeCuratorVaults<E extends Endpoint>(suite: EndpointUnderTe
 export function describeCurators<E extends Endpoint>(suite: EndpointUnderTest<E>): void {
   describe(`GET ${suite.endpoint.path}`, () => {
     const { rows } = askerOf(suite);
-    const shared = { chainId: 8453, protocolId: suite.protocol, updatedAt: "2023-11-14T22:20:00+00:00" };
+    const shared = {
+      ...{ chainId: 8453, protocolId: suite.protocol, updatedAt: "2023-11-14T22:20:00+00:00" },
+      listed: true,
+    };
     const known = {
       ...{ ...shared, curatorAddress: KNOWN, curatorName: "Known Capital", verified: true },
       ...{ totalTvlUsd: 7_000, vaultCount: 2 },
@@ -185,7 +188,7 @@ export function describeMarkets<E extends Endpoint>(
         ...{ loanAddress: WETH, loanSymbol: "WETH", collateralAddress: USDC, collateralSymbol: "USDC" },
         ...{ supplyUsd: 2_000, borrowUsd: 4_000_000, tvlUsd: 2_000, availableLiquidityUsd: 500 },
         ...{ supplyApy: 0.02, borrowApy: 0.04, utilizationRate: 0.4, [suite.ltv]: 0.86 },
-        updatedAt: "2023-11-14T22:20:00+00:00",
+        ...{ updatedAt: "2023-11-14T22:20:00+00:00", listed: true },
       });
     });
 

@@ -44,7 +44,7 @@ const vaults = (protocolId: ProtocolId) =>
         ...{ ...rates, ...amounts, oracle, underlying: token, supplyCap: cap, borrowCap: cap },
         ...{ performanceFee: share, managementFee: fc.constantFrom(0, 0.02), ltv: rate },
         ...{ symbol: fc.constantFrom("a", "B", "é", ""), vaultName: fc.string({ maxLength: 2 }) },
-        ...{ borrowable: fc.boolean(), depositEnabled: fc.boolean() },
+        ...{ borrowable: fc.boolean(), depositEnabled: fc.boolean(), listed: fc.boolean() },
       }),
       { maxLength: 80 },
     )
@@ -53,9 +53,15 @@ const vaults = (protocolId: ProtocolId) =>
     );
 
 const markets = fc
-  .array(fc.record({ ...rates, ...amounts, oracle, loan: token, collateral: token, ltv: share }), {
-    maxLength: 80,
-  })
+  .array(
+    fc.record({
+      ...{ ...rates, ...amounts, oracle, loan: token, collateral: token, ltv: share },
+      listed: fc.boolean(),
+    }),
+    {
+      maxLength: 80,
+    },
+  )
   .map((list) => list.map((query, n): MarketRow => marketRow({ ...query, marketId: `0x${n.toString(16)}` })));
 
 interface ListQuery {
@@ -95,6 +101,7 @@ function queryOf({ terms, filters, limit, offset }: ListQuery): string {
 const PASSES: Readonly<Record<string, (row: RowObject, wanted: string) => boolean>> = {
   min_tvl_usd: ({ tvlUsd }, wanted) =>
     wanted === "0" || (tvlUsd !== null && Number(tvlUsd) >= Number(wanted)),
+  listed: ({ listed }, wanted) => wanted === "all" || String(listed) === wanted,
   borrowable: ({ borrowable }, wanted) => wanted === "false" || borrowable === true,
   underlying_address: (row, wanted) => row.underlyingAddress === wanted,
   loan_address: (row, wanted) => row.loanAddress === wanted,
@@ -131,7 +138,10 @@ async function expectSame<E extends Endpoint>(query: {
   expect(rows).to.deep.equal(JSON.parse(JSON.stringify(wanted)));
 }
 
-const SIZE = { min_tvl_usd: fc.constantFrom("0", "1", "1000", "2345678") };
+const SIZE = {
+  min_tvl_usd: fc.constantFrom("0", "1", "1000", "2345678"),
+  listed: fc.constantFrom("true", "false", "all"),
+};
 const PROTOCOL = { protocol_id: fc.constantFrom("aave-v3", "euler-v2", "morpho-v1") };
 const TOKEN = fc.constantFrom(...TOKENS);
 const VAULT_FILTERS = {

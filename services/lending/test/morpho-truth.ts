@@ -1,4 +1,4 @@
-import { type Address, formatUnits, type Hex, parseAbi, zeroAddress } from "viem";
+import { type Address, formatUnits, type Hex, parseAbi, parseAbiItem, zeroAddress } from "viem";
 import {
   adaptiveCurveIrmAbi,
   metaMorphoAbi,
@@ -133,6 +133,29 @@ async function pairOf(at: At, { params }: TrueMarket) {
   return { pair: { loan: refOf(loan), collateral: refOf(collateral) }, decimals: loan.decimals };
 }
 
+const createMetaMorpho = parseAbiItem(
+  "event CreateMetaMorpho(address indexed metaMorpho, address indexed caller, address initialOwner, uint256 initialTimelock, address indexed asset, string name, string symbol, bytes32 salt)",
+);
+
+function listedVaults({ deployment }: At): readonly Address[] {
+  return Object.values(deployment.vaults).map(({ address }) => address);
+}
+
+/** Whether a listed vault has enabled the market. */
+async function isListedMarket(at: At, id: Hex): Promise<boolean> {
+  const { chain, blockNumber } = at;
+  const configs = listedVaults(at).map((address) =>
+    chain.client.readContract({
+      address,
+      abi: metaMorphoAbi,
+      functionName: "config",
+      args: [id],
+      blockNumber,
+    }),
+  );
+  return (await Promise.all(configs)).some(([, enabled]) => enabled);
+}
+
 const units = (raw: bigint, decimals: number) => Number(formatUnits(raw, decimals));
 
 async function marketRow(at: At, market: TrueMarket): Promise<LendingRow> {
@@ -140,6 +163,7 @@ async function marketRow(at: At, market: TrueMarket): Promise<LendingRow> {
   return {
     table: "market",
     protocolId: "morpho-v1",
+    listed: await isListedMarket(at, market.id),
     marketId: market.id,
     ...pair,
     supply: units(market.supply, decimals),
@@ -215,11 +239,18 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
     params.collateralToken === zeroAddress ? [] : [Number(params.lltv) / 1e18],
   );
   const address = vault.toLowerCase();
+  const account = (curator === zeroAddress ? owner : curator).toLowerCase();
+  const [creation] = await client.getLogs({
+    ...{ event: createMetaMorpho, args: { metaMorpho: vault }, fromBlock: 0n, toBlock: blockNumber },
+  });
   const row: LendingRow = {
     table: "vault",
     protocolId: "morpho-v1",
     address,
-    curator: (curator === zeroAddress ? owner : curator).toLowerCase(),
+    // The devnet lists the vaults that it begins with.
+    listed: listedVaults(at).includes(address as Address),
+    curator: account,
+    isOfCurator: account === creation?.args.caller?.toLowerCase(),
     symbol,
     vaultName: name,
     underlying: { address: underlying.address, symbol: underlying.symbol },

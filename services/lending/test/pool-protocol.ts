@@ -85,6 +85,7 @@ function toRow(
   const { state, loan, collateral } = options;
   return {
     table: "market",
+    listed: true,
     protocolId: poolProtocol.id,
     marketId,
     loan: loan.token,

@@ -36,7 +36,7 @@ export function referenceVault(row: VaultRow, prices: Prices): RowObject {
     ...{ supplyApy: row.supplyApy, borrowApy: row.borrowApy, netSupplyApy: net },
     ...{ performanceFee: row.performanceFee, managementFee: row.managementFee },
     ...{ utilizationRate: row.utilizationRate, ltv: row.ltv },
-    ...{ borrowable: row.borrowable, depositEnabled: row.depositEnabled },
+    ...{ borrowable: row.borrowable, depositEnabled: row.depositEnabled, listed: row.listed },
   };
 }
 
@@ -49,7 +49,7 @@ export function referenceMarket(row: MarketRow, prices: Prices): RowObject {
     ...{ supplyUsd: times(row.supply, usd), borrowUsd: times(row.borrow, usd) },
     ...{ tvlUsd: times(row.supply, usd), availableLiquidityUsd: times(row.available, usd) },
     ...{ supplyApy: row.supplyApy, borrowApy: row.borrowApy, utilizationRate: row.utilizationRate },
-    ...{ ltv: row.ltv, lltv: row.ltv },
+    ...{ ltv: row.ltv, lltv: row.ltv, listed: row.listed },
   };
 }
 

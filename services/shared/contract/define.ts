@@ -1,5 +1,6 @@
 import type { Column } from "./column.ts";
 import type { Endpoint, ParamShape } from "./endpoint.ts";
+import { FORMAT_PARAM } from "./format.ts";
 import { parseType } from "./type.ts";
 
 const PATH = /^(\/[a-z0-9]+(-[a-z0-9]+)*)+$/;
@@ -44,6 +45,7 @@ function findColumnFault(columns: readonly Column[]): string | undefined {
 function findParamFault(endpoint: Endpoint): string | undefined {
   for (const name of [...Object.keys(endpoint.params), ...Object.keys(endpoint.aliases ?? {})]) {
     if (!PARAM_NAME.test(name)) return `parameter ${name} is not snake_case`;
+    if (name === FORMAT_PARAM) return `parameter ${name} is one of every endpoint`;
     if (RESERVED_PARAMS.has(name)) return `parameter ${name} is derived from the sortable columns`;
   }
   return undefined;

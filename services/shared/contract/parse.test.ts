@@ -32,6 +32,7 @@ describe("parseQuery", () => {
         offset: 0,
         order: [],
       },
+      format: undefined,
       ignored: [],
     });
   });

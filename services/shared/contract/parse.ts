@@ -2,11 +2,14 @@ import type { z } from "zod";
 import { ServiceError } from "../errors.ts";
 import { sortableNames } from "./define.ts";
 import type { Endpoint, ParamsOf } from "./endpoint.ts";
+import { FORMAT_PARAM, type Format, formatSchema } from "./format.ts";
 import { combineOrder } from "./order.ts";
 import { parameterError, parameterValueError } from "./parameter-error.ts";
 
 export interface ParsedQuery<E extends Endpoint> {
   readonly params: ParamsOf<E>;
+  /** The form that the response was asked for in; undefined = not in the query. */
+  readonly format: Format | undefined;
   /** Names that the endpoint does not declare: percent-encoded for a header, at most 16 of them. */
   readonly ignored: readonly string[];
 }
@@ -25,7 +28,7 @@ interface Param {
 
 /** What parsing needs of an endpoint, computed once. */
 interface ParsePlan {
-  /** By wire name: the place of each parameter (its alias shares it), then order_asc and order_desc. */
+  /** By wire name: the place of each parameter (its alias shares it), then order_asc and order_desc, then format. */
   readonly slotOf: ReadonlyMap<string, number>;
   readonly params: readonly Param[];
   /** Columns that may be ordered by; undefined where the endpoint takes no order. */
@@ -45,7 +48,9 @@ function planOf(endpoint: Endpoint): ParsePlan {
   });
   const columns = sortableNames(endpoint);
   const lists = columns.length > 0 ? ["order_asc", "order_desc"] : [];
-  const slotOf = new Map([...params.map((param) => param.name), ...lists].map((name, at) => [name, at]));
+  const slotOf = new Map(
+    [...params.map((param) => param.name), ...lists, FORMAT_PARAM].map((name, at) => [name, at]),
+  );
   for (const [alias, target] of aliases) slotOf.set(alias, slotOf.get(target) as number);
   const plan: ParsePlan = { slotOf, params, order: columns.length > 0 ? new Set(columns) : undefined };
   plans.set(endpoint, plan);
@@ -84,7 +89,10 @@ export function parseQuery<E extends Endpoint>(endpoint: E, rawQuery: string): P
     params.order = combineOrder({ asc, desc }, plan.order);
   }
   endpoint.check?.(params);
-  return { params: params as ParamsOf<E>, ignored: sent.ignored };
+  const wanted = sent.values[plan.slotOf.get(FORMAT_PARAM) as number];
+  const format =
+    wanted === undefined ? undefined : (parseValue(formatSchema, FORMAT_PARAM, wanted) as Format);
+  return { params: params as ParamsOf<E>, format, ignored: sent.ignored };
 }
 
 function readPairs(rawQuery: string, plan: ParsePlan): SentValues {

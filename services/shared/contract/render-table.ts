@@ -57,7 +57,7 @@ export function toRowText(endpoint: TableShape, cells: readonly Cell[]): RowText
   return JSON.stringify(cells) as RowText;
 }
 
-function checkRow(
+export function checkRow(
   endpoint: TableShape,
   row: readonly Cell[],
   { at, width }: { at: number; width: number },

@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto";
 import type { DataVersion, Endpoint } from "../contract/endpoint.ts";
+import type { Format } from "../contract/format.ts";
 import { VERSION } from "../process/version.ts";
 
 /**
- * The weak entity tag of a response: same endpoint, same parsed query, same data version, same software. With a version
+ * The weak entity tag of a response: same endpoint, same parsed query, same format, same data version, same software. With a version
  * the tag is known before the body; without one the body itself is hashed.
  */
 export function entityTag(
-  request: { readonly endpoint: Endpoint; readonly params: object },
+  request: { readonly endpoint: Endpoint; readonly params: object; readonly format?: Format },
   state: { readonly version: DataVersion } | { readonly body: string },
 ): string {
-  const hash = createHash("sha256").update(`${VERSION}\n${request.endpoint.path}\n`);
+  const { endpoint, format = "json" } = request;
+  const hash = createHash("sha256").update(`${VERSION}\n${endpoint.path}\n`);
+  if (format !== "json") hash.update(`format ${format}\n`);
   hash.update(
     JSON.stringify(request.params, (_key, value) => (typeof value === "bigint" ? `${value}` : value)),
   );

@@ -170,8 +170,11 @@ export function sendErrorBody(res: Response, error: unknown): void {
 }
 
 /** Sends a whole body with exactly this media type; on HEAD only the headers, with the body's length. */
-export function sendText(res: Response, answer: { status: number; type: string; text: string }): void {
-  const bytes = Buffer.from(answer.text);
+export function sendText(
+  res: Response,
+  answer: { status: number; type: string; text: string | Buffer },
+): void {
+  const bytes = typeof answer.text === "string" ? Buffer.from(answer.text) : answer.text;
   res.statusCode = answer.status;
   res.setHeader("Content-Type", answer.type);
   res.setHeader("Content-Length", bytes.length);

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { closeHttpServer, listen } from "../http/server.ts";
+import type { StoreSize } from "../storage/port.ts";
 import { createIngestMetrics, serveMetrics } from "./metrics.ts";
 
 async function findFreePort(): Promise<number> {
@@ -75,6 +76,37 @@ describe("an ingest's metrics", () => {
     const growing = await metrics.render();
     expect(growing).to.contain(`ingest_history_from_seconds{${labels}} 1760000000`);
     expect(growing).to.contain(`ingest_history_eta_seconds{${labels}} 3600`);
+  });
+
+  it("show who leads, and forget the chain when another does", async () => {
+    const metrics = createIngestMetrics({ name: "some-ingest" });
+    const show = metrics.leadership("some-ingest-8453", 8453);
+    const chain = metrics.chain(8453);
+    show(7);
+    chain.setHead({ number: 110, timestamp: 1_020 });
+    chain.setIndexedBlock({ number: 100, time: 1_000 });
+    chain.setRetentionFinished(900);
+    const labels = 'lease="some-ingest-8453",service="some-ingest"';
+    const leading = await metrics.render();
+    expect(leading).to.contain(`ingest_leader{${labels}} 1`);
+    expect(leading).to.contain(`ingest_lease_token{${labels}} 7`);
+    expect(leading).to.contain('ingest_retention_finished_seconds{chain="8453",service="some-ingest"} 900');
+    show(undefined);
+    const waiting = await metrics.render();
+    expect(waiting).to.contain(`ingest_leader{${labels}} 0`);
+    expect(waiting.split("\n").filter((line) => line.includes('chain="8453"'))).to.deep.equal([]);
+  });
+
+  it("show the size of the store, and nothing where it does not answer", async () => {
+    const metrics = createIngestMetrics({ name: "some-ingest" });
+    let size = async (): Promise<StoreSize> => ({ storedBytes: 5_000, freeBytes: 70_000 });
+    metrics.measureStore({ size: () => size() });
+    const text = await metrics.render();
+    expect(text)
+      .to.match(/^store_bytes\{.*\} 5000$/m)
+      .and.match(/^store_free_bytes\{.*\} 70000$/m);
+    size = () => Promise.reject(new Error("the store is away"));
+    expect(await metrics.render()).not.to.match(/^store_(free_)?bytes/m);
   });
 
   it("are served on a port of their own, or nowhere", async () => {

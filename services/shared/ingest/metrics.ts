@@ -1,7 +1,10 @@
+import type { Registry } from "prom-client";
 import type { HistoryView } from "../ingest-status/progress-model.ts";
 import { startAdminServer } from "../metrics/admin-server.ts";
 import { Counter, createMetrics, Gauge, Histogram, type Metrics } from "../metrics/metrics.ts";
+import { within } from "../process/pause.ts";
 import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
+import type { Store, StoreSize } from "../storage/port.ts";
 
 /** Receives the same events of a chain as its metrics. */
 export interface ChainObserver {
@@ -28,12 +31,21 @@ export interface ChainGauges {
   setHead(head: { readonly number: number; readonly timestamp?: number }): void;
   /** The latest indexed block; `events` that were written with it. */
   setIndexedBlock(block: { readonly number: number; readonly time: number; readonly events?: number }): void;
+  /** All rows that are too old at this time of the chain (Unix seconds) are gone. */
+  setRetentionFinished(time: number): void;
 }
 
 export interface IngestMetrics extends Metrics {
   /** By its id, or its name where it has none. */
   chain(chainId: number | string): ChainGauges;
   progress(chainId: number | string): ProgressGauges;
+  /** Shows how much the store holds and how much more fits, read when scraped. */
+  measureStore(store: Pick<Store, "size">): void;
+  /**
+   * Shows whether this process holds a lease; called with its token, or without one while it waits. What it knew of the
+   * chain is forgotten then: a standby would show the lag of the day on which it led.
+   */
+  leadership(lease: string, chainId: number | string): (token: number | undefined) => void;
   /** Forwards everything that the chain's metrics receive to an observer. */
   observe(chainId: number | string, observer: ChainObserver): void;
 }
@@ -109,9 +121,35 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
     labelNames: ["chain"],
     registers,
   });
+  const leader = new Gauge({
+    name: "ingest_leader",
+    help: "1 while this process holds the lease and writes, 0 while it waits for it",
+    labelNames: ["lease"],
+    registers,
+  });
+  const token = new Gauge({
+    name: "ingest_lease_token",
+    help: "Token of the lease that this process held last; grows with each change of the leader",
+    labelNames: ["lease"],
+    registers,
+  });
+  const retention = new Gauge({
+    name: "ingest_retention_finished_seconds",
+    help: "Unix time of the block at which all rows were gone that were too old then",
+    labelNames: ["chain"],
+    registers,
+  });
+  const ofChain = [head, indexed, lag, share, eta, failing, historyFrom, historyEta, retention];
   const observers = new Map<string, ChainObserver>();
   return {
     ...metrics,
+    leadership: (lease, chainId) => (held) => {
+      const chain = String(chainId);
+      if (held === undefined) for (const gauge of ofChain) gauge.remove({ chain });
+      leader.set({ lease }, held === undefined ? 0 : 1);
+      if (held !== undefined) token.set({ lease }, held);
+    },
+    measureStore: (store) => measureStore(store, registers),
     observe: (chainId, observer) => void observers.set(String(chainId), observer),
     progress(chainId) {
       const chain = String(chainId);
@@ -150,6 +188,7 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
           if (timestamp !== undefined) headTime = Math.max(headTime ?? 0, timestamp);
           showLag();
         },
+        setRetentionFinished: (time) => retention.set({ chain }, time),
         setIndexedBlock({ number, time, events = 0 }) {
           observer()?.setIndexedBlock({ number, time, events });
           indexed.set({ chain }, number);
@@ -160,6 +199,46 @@ export function createIngestMetrics(options: { readonly name: string }): IngestM
       };
     },
   };
+}
+
+/** A store that hangs must not keep the other metrics from the scraper. */
+const SIZE_TIMEOUT_MS = 2_000;
+
+function measureStore(store: Pick<Store, "size">, registers: Registry[]): void {
+  let asked: Promise<StoreSize | undefined> | undefined;
+  const ask = async (): Promise<StoreSize | undefined> => {
+    let size: StoreSize | undefined;
+    const asking = store.size().then((answer) => {
+      size = answer;
+    });
+    await within(SIZE_TIMEOUT_MS, asking).catch(() => {});
+    asked = undefined;
+    return size;
+  };
+  /** Both gauges of a scrape show one answer; absent rather than 0, which would raise an alarm. */
+  const show = async (gauge: Gauge, read: (size: StoreSize) => number | undefined): Promise<void> => {
+    asked ??= ask();
+    const size = await asked;
+    const bytes = size && read(size);
+    if (bytes === undefined) gauge.remove();
+    else gauge.set(bytes);
+  };
+  new Gauge({
+    name: "store_bytes",
+    help: "Bytes of the store's rows and indexes, with the write-ahead log",
+    registers,
+    collect() {
+      return show(this, ({ storedBytes }) => storedBytes);
+    },
+  });
+  new Gauge({
+    name: "store_free_bytes",
+    help: "Bytes left on the disk of the store; absent where the server does not say",
+    registers,
+    collect() {
+      return show(this, ({ freeBytes }) => freeBytes);
+    },
+  });
 }
 
 /**

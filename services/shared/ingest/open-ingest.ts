@@ -92,6 +92,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
     ...(logBytes !== undefined && { logBytes }),
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
+  metrics.measureStore(store);
   await store.declare([...collections, ingestStatus]);
   await storeMissingSource(store, { chainIds: options.missingSources, log });
   return {
@@ -117,7 +118,8 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
     async runAsLeader({ chainId, log, reporter, readHead, signal }, work) {
       const leaseName = chainId === undefined ? name : `${name}-${chainId}`;
       const index = { name: leaseName, parts: partsOfIndex(collections, chainId) };
-      await runAsLeader({ store, name: leaseName, ttlMs, log, signal }, (lead) =>
+      const onChange = metrics.leadership(leaseName, chainId ?? service);
+      await runAsLeader({ store, name: leaseName, ttlMs, log, signal, onChange }, (lead) =>
         reporter.publishDuring({ ...lead, readHead }, async () => {
           if (await finishReindex({ store, index, ...lead }))
             log.warn("a reindex that was cut short is finished");

@@ -1,12 +1,20 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { pino } from "pino";
 import { createLog } from "../logging/log.ts";
 import { leases } from "../storage/lease.ts";
-import { put } from "../storage/port.ts";
+import { put, type Store } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
 import { closeOnAbort, retryUntilAborted, runAsLeader, runIngest } from "./run-ingest.ts";
 
 const log = createLog({ name: "test", level: "silent" });
+
+/** A log, and what was written to it. */
+function listen() {
+  const lines: Record<string, unknown>[] = [];
+  const heard = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { heard, lines };
+}
 
 describe("runAsLeader", () => {
   it("works while it leads, stops when another takes the lease, and works again when that one is done", async () => {
@@ -45,6 +53,79 @@ describe("runAsLeader", () => {
     expect(String(error)).to.equal("Error: no");
     expect(await store.get(leases, { name: "chain" })).to.include({ expiresAtMs: 0 });
     await store.close();
+  });
+});
+
+describe("leadership", () => {
+  it("says who leads, that a lease is lost, and shows both to metrics", async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    const stop = new AbortController();
+    const { heard, lines } = listen();
+    const changes: (number | undefined)[] = [];
+    const onChange = (token: number | undefined) => void changes.push(token);
+    const name = "chain";
+    await store.declare([leases]);
+    await store.write([put(leases, [{ name, holder: "other", token: 4, expiresAtMs: 9 }])]);
+    const options = { store, name, ttlMs: 200, log: heard, signal: stop.signal, onChange };
+    await runAsLeader(options, async ({ signal }) => {
+      if (changes.length > 2) return stop.abort();
+      const row = await store.get(leases, { name });
+      if (row === undefined) throw new Error("There is no lease.");
+      await store.write([put(leases, [{ ...row, holder: "thief", token: 9, expiresAtMs: 0 }])]);
+      // Ends without an error: a lost lease is said all the same.
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    });
+    await store.close();
+    expect(changes).to.deep.equal([undefined, 5, undefined, 10, undefined]);
+    const said = lines.map(({ level, msg, holder, token }) => [level, msg, token ?? holder]);
+    expect(said).to.deep.equal([
+      [30, "another process leads; waiting for its lease", "other"],
+      [30, "holding the lease", 5],
+      [40, "the lease is lost; waiting for it", 5],
+      [30, "holding the lease", 10],
+    ]);
+  });
+
+  it("outlives a store that cannot be reached, and says so once", async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    const stop = new AbortController();
+    const { heard, lines } = listen();
+    let asked = 0;
+    const away: Store = new Proxy(store, {
+      get(target, property) {
+        const member = Reflect.get(target, property);
+        if (property === "get")
+          return async (...args: Parameters<Store["get"]>) => {
+            if (++asked <= 3) throw new Error("connect ECONNREFUSED");
+            return target.get(...args);
+          };
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+    const options = { store: away, name: "chain", ttlMs: 40, log: heard, signal: stop.signal };
+    await runAsLeader(options, async () => stop.abort());
+    await store.close();
+    expect(asked).to.equal(4);
+    expect(lines.map(({ msg }) => msg)).to.deep.equal([
+      "the lease cannot be read; trying again",
+      "holding the lease",
+    ]);
+  });
+
+  it("ends where the store's file is damaged: no retry helps", async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    const malformed = Object.assign(new Error("database disk image is malformed"), {
+      code: "SQLITE_CORRUPT",
+    });
+    const damaged: Store = Object.assign(Object.create(store), {
+      declare: async () => {},
+      get: () => Promise.reject(malformed),
+    });
+    const { signal } = new AbortController();
+    const options = { store: damaged, name: "chain", ttlMs: 40, log, signal };
+    const error = await runAsLeader(options, async () => {}).catch((caught: unknown) => caught);
+    await store.close();
+    expect(error).to.equal(malformed);
   });
 });
 

@@ -1,7 +1,9 @@
+import { hostname } from "node:os";
 import type { Log } from "../logging/log.ts";
 import { pause, within } from "../process/pause.ts";
 import type { Stoppable } from "../process/process.ts";
-import { acquireLease, type Guard } from "../storage/lease.ts";
+import { isDamaged } from "../storage/damage.ts";
+import { acquireLease, type Guard, type LeaseOptions } from "../storage/lease.ts";
 import type { Store } from "../storage/port.ts";
 
 /** Context of work that one process at a time may do. */
@@ -11,26 +13,62 @@ export interface Leadership {
   readonly guard: Guard;
 }
 
-/** Waits for the lease, works while it is held, and waits again when it is lost. Throws errors of the work. */
+export interface LeadershipOptions {
+  readonly store: Store;
+  readonly name: string;
+  readonly ttlMs: number;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Called with the lease's token when this process begins to lead, and without it when it no longer does. */
+  readonly onChange?: (token: number | undefined) => void;
+}
+
+/**
+ * Waits for the lease, works while it is held, and waits again when it is lost. A store that cannot be reached is waited
+ * for: a standby outlives it. Throws errors of the work, and of a store that is damaged.
+ */
 export async function runAsLeader(
-  options: { store: Store; name: string; ttlMs: number; log: Log; signal: AbortSignal },
+  options: LeadershipOptions,
   work: (lead: Leadership) => Promise<void>,
 ): Promise<void> {
-  const { store, name, ttlMs, log, signal } = options;
+  const { store, name, ttlMs, log, signal, onChange = () => {} } = options;
+  onChange(undefined);
   while (!signal.aborted) {
-    const holder = `${process.pid}-${crypto.randomUUID()}`;
-    const lease = await acquireLease(store, { name, holder, ttlMs, signal });
+    const holder = `${hostname()}-${process.pid}-${crypto.randomUUID()}`;
+    const lease = await acquireLease(store, { name, holder, ttlMs, signal, ...reactionsOf(options) });
     if (lease === undefined) return;
-    log.info({ token: lease.token }, "holding the lease");
+    log.info({ lease: name, holder, token: lease.token }, "holding the lease");
+    onChange(lease.token);
+    let failure: { readonly error: unknown } | undefined;
     try {
       await work({ signal: AbortSignal.any([signal, lease.lost]), guard: () => [lease.guard()] });
     } catch (error) {
-      if (!lease.lost.aborted && !signal.aborted) throw error;
-      if (!signal.aborted) log.warn({ err: lease.lost.reason }, "the lease is lost; waiting for it");
-    } finally {
-      await lease.release();
+      failure = { error };
     }
+    const { lost } = lease;
+    const wasLost = lost.aborted;
+    await lease.release();
+    onChange(undefined);
+    if (wasLost && !signal.aborted)
+      log.warn({ lease: name, token: lease.token, err: lost.reason }, "the lease is lost; waiting for it");
+    else if (failure !== undefined && !signal.aborted) throw failure.error;
   }
+}
+
+/** What a waiting process says: who leads, and once for each outage that the store cannot be asked. */
+function reactionsOf({ name, log }: LeadershipOptions): Pick<LeaseOptions, "onWait" | "onFailure"> {
+  let isFailing = false;
+  return {
+    onWait: (holder) => {
+      isFailing = false;
+      log.info({ lease: name, holder }, "another process leads; waiting for its lease");
+    },
+    onFailure: (err) => {
+      if (isDamaged(err)) throw err;
+      if (!isFailing) log.warn({ lease: name, err }, "the lease cannot be read; trying again");
+      isFailing = true;
+    },
+  };
 }
 
 const MIN_RETRY_MS = 250;

@@ -62,6 +62,18 @@ function streamTo(dest: 1 | 2): DestinationStream & { flushSync(): void } {
   return { write: (line) => writer.write(formatLogLine(line)), flushSync: () => writer.flushSync() };
 }
 
+/** Pino's number of "error". */
+const ERROR_LEVEL = 50;
+let leastLevel = 0;
+
+/**
+ * From now on all loggers of this process write errors only. For the end of a process of several parts: they stop side
+ * by side, and that one finds another gone is no news then.
+ */
+export function logErrorsOnly(): void {
+  leastLevel = ERROR_LEVEL;
+}
+
 /** The trace id of the active span. Always a new object: pino adds the line's fields to it. */
 function traceFields(): object {
   const span = activeSpan();
@@ -90,7 +102,12 @@ export function createLog(options: {
       redact: {
         paths: SECRET_FIELDS.flatMap((field) => [field, field.startsWith("[") ? `*${field}` : `*.${field}`]),
       },
-      hooks: { streamWrite: sanitizeText },
+      hooks: {
+        streamWrite: sanitizeText,
+        logMethod(args, method, level) {
+          if (level >= leastLevel) method.apply(this, args);
+        },
+      },
     },
     stream,
   );

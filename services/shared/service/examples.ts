@@ -6,6 +6,7 @@ import {
 } from "../contract/derive/parameters.ts";
 import type { Endpoint, TableResult } from "../contract/endpoint.ts";
 import type { ExampleParams, Examples } from "../contract/examples.ts";
+import { FORMAT_PARAM } from "../contract/format.ts";
 import { parseQuery } from "../contract/parse.ts";
 import { ServiceError } from "../errors.ts";
 import type { Log } from "../logging/log.ts";
@@ -42,7 +43,14 @@ const EXAMPLE_TTL_MS = 600_000;
 const PAUSE_MS = 5_000;
 
 /** Parameters that match any row: an endpoint with no others has rows as soon as there is data. */
-const FREE_PARAMS: ReadonlySet<string> = new Set(["chain_id", "limit", "offset", "order_asc", "order_desc"]);
+const FREE_PARAMS: ReadonlySet<string> = new Set([
+  "chain_id",
+  "limit",
+  "offset",
+  "order_asc",
+  "order_desc",
+  FORMAT_PARAM,
+]);
 
 /**
  * Finds an example for each endpoint in the service's own data: requests that its handler answers with rows, with all

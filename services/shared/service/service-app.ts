@@ -1,9 +1,10 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { DataVersion, Endpoint, ParamsOf, TableResult } from "../contract/endpoint.ts";
 import { EXAMPLES_PATH, type Examples } from "../contract/examples.ts";
+import { mediaTypeOf } from "../contract/format.ts";
 import { parseQuery } from "../contract/parse.ts";
-import { renderTable } from "../contract/render-table.ts";
 import { ServiceError } from "../errors.ts";
+import { negotiateFormat } from "../format/negotiate.ts";
 import { entityTag, hasEntityTags, matchesTag } from "../http/conditional.ts";
 import { ClientDisconnected, withDeadline } from "../http/deadline.ts";
 import {
@@ -21,6 +22,7 @@ import { runWithSpan } from "../tracing/active.ts";
 import { type Tracing, withSpan } from "../tracing/tracing.ts";
 import { type AnyHandler, type HandlerTable, notFoundError } from "./handlers.ts";
 import { createProbes, type Readiness } from "./probes.ts";
+import { makeBody, sendBody } from "./send-table.ts";
 import { TOKEN_HEADER, type TokenCheck } from "./service-token.ts";
 
 export interface ServiceAppOptions {
@@ -167,7 +169,9 @@ async function handleRequest(request: {
 }): Promise<void> {
   const { endpoint, req, res, options } = request;
   const queryAt = req.url.indexOf("?");
-  const { params, ignored } = parseQuery(endpoint, queryAt === -1 ? "" : req.url.slice(queryAt + 1));
+  const parsed = parseQuery(endpoint, queryAt === -1 ? "" : req.url.slice(queryAt + 1));
+  const { params, ignored } = parsed;
+  const format = parsed.format ?? negotiateFormat(req.headers.accept);
   if (ignored.length > 0) res.setHeader("X-Ignored-Parameters", ignored.join(", "));
 
   const wanted = req.headers["if-none-match"];
@@ -175,7 +179,7 @@ async function handleRequest(request: {
   // "*" matches any existing resource, which only the handler knows.
   const known = hasEntityTags(wanted) ? options.dataVersion?.(endpoint, params) : undefined;
   if (known !== undefined) {
-    const tag = entityTag({ endpoint, params }, { version: known });
+    const tag = entityTag({ endpoint, params, format }, { version: known });
     if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version: known, maxAge });
   }
 
@@ -184,16 +188,16 @@ async function handleRequest(request: {
   const read = (signal: AbortSignal) => runHandler(request, { params, session, signal });
   const work = (signal: AbortSignal) => withSpan(tracing, { name: "read rows" }, () => read(signal));
   const result = await withDeadline(work, { res, deadlineMs });
-  const text = withSpan(tracing, { name: "render table" }, (span) => {
-    const rendered = renderTable(endpoint, result.rows);
-    span?.setAttribute("chaintables.table.characters", rendered.length);
-    return rendered;
-  });
   const { version } = result;
-  const tag = entityTag({ endpoint, params }, version === undefined ? { body: text } : { version });
+  const body = makeBody(
+    { endpoint, format, rows: result.rows },
+    { tracing, isHashed: version === undefined },
+  );
+  const state = version === undefined ? { body: body.hashed } : { version };
+  const tag = entityTag({ endpoint, params, format }, state);
   if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version, maxAge });
   setCacheHeaders(res, { tag, version, maxAge });
-  sendText(res, { status: 200, type: endpoint.mediaType, text });
+  await sendBody(res, { type: mediaTypeOf(endpoint, format), content: body.content });
 }
 
 /**
@@ -234,6 +238,8 @@ function sendNotModified(res: Response, state: CacheState): void {
 
 function setCacheHeaders(res: Response, { tag, version, maxAge }: CacheState): void {
   res.setHeader("ETag", tag);
+  // Also where the query names the format: caches then keep a copy too many, never a wrong one.
+  res.setHeader("Vary", "Accept");
   // Private: a response may have been paid for.
   res.setHeader("Cache-Control", `private, max-age=${maxAge}`);
   if (version === undefined) return;

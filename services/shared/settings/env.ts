@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 
 /**
@@ -58,7 +59,7 @@ export function readEnv<const S extends Settings>(env: Environment, spec: S): En
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, setting] of Object.entries(spec)) {
-    const raw = env[name];
+    const raw = setting.secret === true ? readSecret(env, name, problems) : env[name];
     const text = raw === undefined || raw.trim() === "" ? setting.default : raw.trim();
     if (text === undefined) {
       values[name] = undefined;
@@ -77,6 +78,23 @@ export function readEnv<const S extends Settings>(env: Environment, spec: S): En
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as EnvOf<S>;
+}
+
+/** A secret's value, or that of the file which `<name>_FILE` names: orchestrators mount secrets as files. */
+function readSecret(env: Environment, name: string, problems: string[]): string | undefined {
+  const value = env[name];
+  const file = env[`${name}_FILE`]?.trim() || undefined;
+  if (file === undefined) return value;
+  if (value !== undefined && value.trim() !== "") {
+    problems.push(`Cannot read ${name}: it and ${name}_FILE are both set`);
+    return undefined;
+  }
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    problems.push(`Cannot read ${name}_FILE=${file}: ${(error as NodeJS.ErrnoException).code}`);
+    return undefined;
+  }
 }
 
 type Results<R extends readonly (() => unknown)[]> = { -readonly [K in keyof R]: ReturnType<R[K]> };
@@ -186,6 +204,22 @@ export function url(schemes: readonly string[]): Parse<string> {
       throw new InvalidSetting(`a URL that begins with ${schemes.map((item) => `${item}://`).join(" or ")}`);
     }
     return value;
+  };
+}
+
+/** A value of either form. */
+export function either<A, B>(one: Parse<A>, other: Parse<B>): Parse<A | B> {
+  return (value) => {
+    const rules: string[] = [];
+    for (const parse of [one, other]) {
+      try {
+        return parse(value);
+      } catch (error) {
+        if (!(error instanceof InvalidSetting)) throw error;
+        rules.push(error.message);
+      }
+    }
+    throw new InvalidSetting(rules.join(", or "));
   };
 }
 

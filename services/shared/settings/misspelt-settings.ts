@@ -1,4 +1,4 @@
-import { ConfigError } from "./env.ts";
+import { ConfigError, type Settings } from "./env.ts";
 import { type Environment, SETTINGS } from "./settings.ts";
 
 /** Settings of one chain each: any other name with the prefix is an unknown chain. */
@@ -37,7 +37,7 @@ export function findMisspeltSettings(env: Environment): MisspeltSettings {
   const problems: string[] = [];
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || value.trim() === "" || name in SETTINGS || OTHERS.test(name)) continue;
+    if (value === undefined || value.trim() === "" || isKnown(name) || OTHERS.test(name)) continue;
     const meant = nearestSetting(name, env);
     const prefix = CHAIN_PREFIXES.find((each) => name.startsWith(each));
     if (prefix !== undefined) problems.push(describeUnknownChain(name, { prefix, meant }));
@@ -47,6 +47,12 @@ export function findMisspeltSettings(env: Environment): MisspeltSettings {
       );
   }
   return { problems, warnings };
+}
+
+/** Secrets may come from a file: <name>_FILE. */
+function isKnown(name: string): boolean {
+  const secret = (SETTINGS as Settings)[name.replace(/_FILE$/, "")];
+  return name in SETTINGS || secret?.secret === true;
 }
 
 /** Throws ConfigError for misspelt settings; names that may belong to another program pass. */

@@ -40,6 +40,25 @@ export function readSolanaUrls(env: Environment): readonly string[] | undefined 
   return readUrls(env, "SOLANA_RPC");
 }
 
+const isUrl = (value: string): boolean => value.includes("://") && /^https?:/i.test(value);
+
+/** The Yellowstone gRPC server that streams Solana's blocks, where SOLANA_GRPC names one by a URL. Throws ConfigError. */
+export function readSolanaStream(
+  env: Environment,
+): { readonly url: string; readonly token: string | undefined } | undefined {
+  const settings = readSettings(env, ["SOLANA_GRPC", "SOLANA_GRPC_TOKEN"]);
+  const [url, ...more] = settings.SOLANA_GRPC.filter(isUrl);
+  if (more.length > 0)
+    throw new ConfigError(["Cannot use SOLANA_GRPC: it must name one Yellowstone gRPC server"]);
+  return url === undefined ? undefined : { url, token: settings.SOLANA_GRPC_TOKEN };
+}
+
+/** The gRPC addresses of the solana service; the usual one where SOLANA_GRPC names a stream only. */
+export function readSolanaPeers(env: Environment): readonly string[] {
+  const addresses = readSettings(env, ["SOLANA_GRPC"]).SOLANA_GRPC.filter((value) => !isUrl(value));
+  return addresses.length > 0 ? addresses : readSettings({}, ["SOLANA_GRPC"]).SOLANA_GRPC;
+}
+
 function readUrls(
   env: Environment,
   name: `EVM_RPC_${EvmChainId}` | "SOLANA_RPC",

@@ -2,6 +2,7 @@ import { serviceTokens } from "../service/service-token.ts";
 import {
   type Environment,
   type EnvOf,
+  either,
   grpcAddress,
   integer,
   list,
@@ -72,7 +73,25 @@ export const SETTINGS = {
   SOLANA_URL: upstreamUrls("solana"),
   EVM_DEX_GRPC: peerAddress("evm-dex", ["gateway", "lending"]),
   LENDING_GRPC: peerAddress("lending", ["gateway"]),
-  SOLANA_GRPC: peerAddress("solana", ["gateway"]),
+  SOLANA_GRPC: {
+    ...peerAddress("solana", ["gateway", "ingest"]),
+    parse: list(either(grpcAddress(), url(["http", "https"]))),
+    meaning:
+      "Gateway: gRPC addresses host:port of the solana service's replicas, comma-separated. Ingest: an https:// (or http://) URL is a Yellowstone gRPC server, from which blocks are streamed beside SOLANA_RPC",
+  },
+  SOLANA_GRPC_TOKEN: {
+    parse: text(),
+    secret: true,
+    usedBy: ["ingest"],
+    meaning: "Token of the Yellowstone gRPC server in SOLANA_GRPC, sent as x-token",
+  },
+  SOLANA_HOLDERS: {
+    parse: oneOf(["on", "off"]),
+    default: "on",
+    usedBy: ["solana", "ingest"],
+    meaning:
+      "off = Solana's trades and liquidity alone, without balances, mints and burns: SOLANA_GRPC then streams the exchanges' transactions only, and tokens/holders and token-mint-burn-transactions answer 404",
+  },
   MONGODB_URL: {
     parse: url(["mongodb", "mongodb+srv"]),
     secret: true,

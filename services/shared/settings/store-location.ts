@@ -18,6 +18,8 @@ export interface StoreMarker {
   readonly localRpc?: Readonly<Record<string, string>>;
   /** Deployments of the local chain. */
   readonly deploymentsFile?: string;
+  /** Base address of the gateway. */
+  readonly url?: string;
   /** Base address of the pay-per-request host. */
   readonly payUrl?: string;
 }

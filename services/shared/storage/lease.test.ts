@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { acquireLease, type Lease, leases } from "./lease.ts";
+import { acquireLease, findLeaseHolder, type Lease, leases, tryAcquireLease } from "./lease.ts";
 import { ConflictError, collection, put, type Store } from "./port.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 
@@ -70,16 +70,62 @@ describe("lease", () => {
   it("goes to a waiter once it has run out, and not a millisecond earlier", async () => {
     const one = await acquire(first, "one");
     const waiting = acquire(second, "two");
+    expect(await isWaiting(waiting)).to.equal(true);
     clockMs += ttlMs - 1;
     expect(await isWaiting(waiting)).to.equal(true);
     clockMs += 1;
     expect((await waiting).token).to.be.greaterThan(one.token);
   });
 
+  it("is free after its time, though the clock of its killed holder was a year ahead", async () => {
+    const yearMs = 365 * 86_400_000;
+    const ahead = { name: "ingest", holder: "killed", token: 7, expiresAtMs: Date.now() + yearMs };
+    await first.write([put(leases, [ahead])]);
+    const waiting = acquire(second, "two");
+    expect(await isWaiting(waiting)).to.equal(true);
+    clockMs += ttlMs;
+    expect((await waiting).token).to.equal(8);
+  });
+
+  it("stays with a holder that renews it, though its clock is a year behind", async () => {
+    const yearMs = 365 * 86_400_000;
+    const behind = { name: "ingest", holder: "one", token: 7, expiresAtMs: Date.now() - yearMs };
+    await first.write([put(leases, [behind])]);
+    const waiting = acquire(second, "two");
+    for (let renewal = 1; renewal <= 3; renewal++) {
+      expect(await isWaiting(waiting)).to.equal(true);
+      await first.write([put(leases, [{ ...behind, expiresAtMs: behind.expiresAtMs + renewal }])]);
+      // Longer than it takes to see the renewal.
+      expect(await isWaiting(waiting)).to.equal(true);
+      clockMs += ttlMs - 1;
+    }
+    expect(await isWaiting(waiting)).to.equal(true);
+    clockMs += ttlMs;
+    expect((await waiting).token).to.equal(8);
+  });
+
+  it("is watched by who asks for the holder, and by who takes it only if it is free", async () => {
+    const ask = { name: "ingest", ttlMs, now, pollMs: 2 };
+    expect(await findLeaseHolder(second, ask)).to.equal(undefined);
+    const one = await acquire(first, "one");
+    const asked = findLeaseHolder(second, ask);
+    const tried = tryAcquireLease(second, { ...ask, holder: "two" });
+    expect(await isWaiting(Promise.race([asked, tried]))).to.equal(true);
+    await one.renew();
+    expect([await asked, await tried]).to.deep.equal(["one", undefined]);
+    const silent = tryAcquireLease(second, { ...ask, holder: "three" });
+    expect(await isWaiting(silent)).to.equal(true);
+    clockMs += ttlMs;
+    const three = await silent;
+    expect(three?.token).to.equal(one.token + 1);
+    await three?.release();
+  });
+
   it("stays with a holder that renews it", async () => {
     const one = await acquire(first, "one");
     const waiting = acquire(second, "two");
     for (let i = 0; i < 3; i++) {
+      expect(await isWaiting(waiting)).to.equal(true);
       clockMs += ttlMs - 1;
       expect(await one.renew()).to.equal(true);
     }
@@ -91,8 +137,10 @@ describe("lease", () => {
   it("fences a holder that slept past its time", async () => {
     const asleep = await acquire(first, "asleep");
     await first.write([asleep.guard(), put(checkpoints, [{ chainId: 1, block: 10 }])]);
+    const waking = acquire(second, "awake");
+    expect(await isWaiting(waking)).to.equal(true);
     clockMs += ttlMs;
-    const awake = await acquire(second, "awake");
+    const awake = await waking;
     await second.write([awake.guard(), put(checkpoints, [{ chainId: 1, block: 12 }])]);
 
     // It has not noticed yet, and writes what it was about to write.

@@ -13,7 +13,10 @@ import {
   type WriteStep,
 } from "./port.ts";
 
-/** One row for each lease, never deleted, so that its fencing token only grows. */
+/**
+ * One row for each lease, never deleted, so that its fencing token only grows. `expiresAtMs` changes with every renewal and
+ * is 0 after a release. Nobody compares it with a clock: its date is for people.
+ */
 export const leases = collection({
   name: "leases",
   fields: { name: "text", holder: "text", token: "int", expiresAtMs: "int" },
@@ -27,13 +30,18 @@ export interface LeaseOptions {
   readonly name: string;
   /** Unique for every process and every start of it. */
   readonly holder: string;
+  /** How long a holder may be silent; the same in all processes. */
   readonly ttlMs: number;
-  /** Unix milliseconds; Date.now by default. */
+  /** Monotonic milliseconds; performance.now by default. */
   readonly now?: () => number;
   /** Pause between two reads of a lease that another holds; a quarter of the TTL, at most one second, by default. */
   readonly pollMs?: number;
   /** Ends the waiting. */
   readonly signal?: AbortSignal;
+  /** Another holds the lease; called once for each holder. */
+  readonly onWait?: (holder: string) => void;
+  /** The store could not be asked. Without it such an error ends the waiting. */
+  readonly onFailure?: (error: unknown) => void;
 }
 
 export interface Lease {
@@ -86,53 +94,125 @@ type LeaseRow = RowOf<typeof leases>;
 /**
  * Waits until the lease is free and takes it; undefined if `signal` ends the waiting.
  *
- * Each process judges expiry by its own clock. Different clocks, or a holder that sleeps past its TTL, can make two
- * processes believe that they hold the lease: the guard on each write excludes the older one.
+ * A lease is free when it was released, or when the waiter has seen no renewal for the TTL by its own monotonic clock:
+ * clocks of machines need not agree. A holder that sleeps past its TTL may still believe that it holds the lease: the
+ * guard on each write excludes it.
  */
 export async function acquireLease(store: Store, options: LeaseOptions): Promise<Lease | undefined> {
-  const { signal, ttlMs } = options;
-  const pollMs = options.pollMs ?? Math.min(1_000, Math.ceil(ttlMs / 4));
+  const { signal, onWait, onFailure } = options;
   await store.declare([leases]);
+  const watch = new LeaseWatch(store, options);
+  let waitsFor: string | undefined;
   while (!signal?.aborted) {
-    const row = await tryAcquire(store, options);
-    if (row !== undefined) return new HeldLease(store, row, options);
-    // Jitter: waiters should not poll in step.
-    await sleep(pollMs * (0.5 + Math.random()), undefined, signal === undefined ? {} : { signal }).catch(
-      () => {},
-    );
+    try {
+      const lease = await watch.tryAcquire();
+      if (lease !== undefined) return lease;
+      if (watch.holder !== waitsFor) onWait?.(watch.holder ?? "");
+      waitsFor = watch.holder;
+    } catch (error) {
+      if (onFailure === undefined) throw error;
+      onFailure(error);
+    }
+    await watch.pause();
   }
   return undefined;
 }
 
-/** Takes the lease if it is free now; undefined if another holds it. */
+/** Takes the lease once it is certain that nobody holds it; undefined as soon as another has renewed or taken it. */
 export async function tryAcquireLease(store: Store, options: LeaseOptions): Promise<Lease | undefined> {
   await store.declare([leases]);
-  const row = await tryAcquire(store, options);
-  return row && new HeldLease(store, row, options);
+  const watch = new LeaseWatch(store, options);
+  for (;;) {
+    const lease = await watch.tryAcquire();
+    if (lease !== undefined) return lease;
+    if (watch.isAlive) {
+      options.onWait?.(watch.holder ?? "");
+      return undefined;
+    }
+    await watch.pause();
+  }
 }
 
-/** The current holder and the time to expiry; undefined if the lease is free. */
+/** The holder that has renewed the lease while we watched; undefined if the lease is free. */
 export async function findLeaseHolder(
   store: Store,
-  { name, now = Date.now }: Pick<LeaseOptions, "name" | "now">,
-): Promise<{ readonly holder: string; readonly leftMs: number } | undefined> {
+  options: Pick<LeaseOptions, "name" | "ttlMs" | "now" | "pollMs">,
+): Promise<string | undefined> {
   await store.declare([leases]);
-  const row = await store.get(leases, { name });
-  const leftMs = (row?.expiresAtMs ?? 0) - now();
-  return row === undefined || leftMs <= 0 ? undefined : { holder: row.holder, leftMs };
+  const watch = new LeaseWatch(store, { ...options, holder: "" });
+  for (;;) {
+    if (await watch.isFree()) return undefined;
+    if (watch.isAlive) return watch.holder;
+    await watch.pause();
+  }
 }
 
-async function tryAcquire(
-  store: Store,
-  { name, holder, ttlMs, now = Date.now }: LeaseOptions,
-): Promise<LeaseRow | undefined> {
-  const seen = await store.get(leases, { name });
-  const nowMs = now();
-  if (seen !== undefined && seen.expiresAtMs > nowMs) return undefined;
-  const mine = { name, holder, token: (seen?.token ?? 0) + 1, expiresAtMs: nowMs + ttlMs };
-  // A renewal since the read changes expiresAtMs, another waiter's success the token.
-  const expected = seen === undefined ? null : { token: seen.token, expiresAtMs: seen.expiresAtMs };
-  return (await store.compareAndSet(leases, mine, expected)) ? mine : undefined;
+/** What one process has seen of a lease. */
+class LeaseWatch {
+  readonly #store: Store;
+  readonly #options: LeaseOptions;
+  readonly #now: () => number;
+  #seen: LeaseRow | undefined;
+  /** When the row was first read as it is now. */
+  #sinceMs = 0;
+  #isAlive = false;
+
+  constructor(store: Store, options: LeaseOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  get holder(): string | undefined {
+    return this.#seen?.holder;
+  }
+
+  /** Whether the lease was renewed or taken while it was watched. */
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  async isFree(): Promise<boolean> {
+    // Before the read: the row is known to be unchanged up to here.
+    const nowMs = this.#now();
+    const row = await this.#store.get(leases, { name: this.#options.name });
+    const before = this.#seen;
+    const isSame = before?.token === row?.token && before?.expiresAtMs === row?.expiresAtMs;
+    this.#seen = row;
+    if (row === undefined || row.expiresAtMs === 0) return true;
+    if (isSame) return nowMs - this.#sinceMs >= this.#options.ttlMs;
+    this.#isAlive ||= before !== undefined;
+    this.#sinceMs = this.#now();
+    return false;
+  }
+
+  async tryAcquire(): Promise<Lease | undefined> {
+    if (!(await this.isFree())) return undefined;
+    const { name, holder, ttlMs } = this.#options;
+    const seen = this.#seen;
+    const takenAtMs = this.#now();
+    const expiresAtMs = nextExpiry(seen, ttlMs);
+    const mine = { name, holder, token: (seen?.token ?? 0) + 1, expiresAtMs };
+    // A renewal since the read changes expiresAtMs, another waiter's success the token.
+    const expected = seen === undefined ? null : { token: seen.token, expiresAtMs: seen.expiresAtMs };
+    if (await this.#store.compareAndSet(leases, mine, expected))
+      return new HeldLease(this.#store, mine, { ...this.#options, takenAtMs });
+    // Another was faster.
+    this.#isAlive = true;
+    return undefined;
+  }
+
+  async pause(): Promise<void> {
+    const { ttlMs, signal, pollMs = Math.min(1_000, Math.ceil(ttlMs / 4)) } = this.#options;
+    // Jitter: waiters should not poll in step.
+    const ms = pollMs * (0.5 + Math.random());
+    await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {});
+  }
+}
+
+/** Another value than before, whatever this machine's clock says. */
+function nextExpiry(before: LeaseRow | undefined, ttlMs: number): number {
+  return Math.max(Date.now() + ttlMs, (before?.expiresAtMs ?? 0) + 1);
 }
 
 class HeldLease implements Lease {
@@ -148,17 +228,24 @@ class HeldLease implements Lease {
   readonly #term: string;
   /** Whether it may stand in the store under our name, to be released. */
   #isOurs = true;
-  #expiresAtMs: number;
+  #stored: LeaseRow;
+  /** By our own clock. */
+  #certainUntilMs: number;
   #renewing: Promise<boolean> | undefined;
 
-  constructor(store: Store, row: LeaseRow, { ttlMs, now = Date.now }: LeaseOptions) {
+  constructor(
+    store: Store,
+    row: LeaseRow,
+    { ttlMs, now = () => performance.now(), takenAtMs }: LeaseOptions & { readonly takenAtMs: number },
+  ) {
     this.token = row.token;
     this.#store = store;
     this.#name = row.name;
     this.#holder = row.holder;
     this.#ttlMs = ttlMs;
     this.#now = now;
-    this.#expiresAtMs = row.expiresAtMs;
+    this.#stored = row;
+    this.#certainUntilMs = takenAtMs + ttlMs;
     this.#term = store.term;
     this.#timer = setInterval(() => this.#renewInBackground(), Math.max(1, Math.floor(ttlMs / 4)));
     this.#timer.unref();
@@ -177,18 +264,21 @@ class HeldLease implements Lease {
 
   async #renewOnce(): Promise<boolean> {
     if (this.#lost.signal.aborted) return false;
-    const expiresAtMs = this.#now() + this.#ttlMs;
-    const renewed = await this.#store.compareAndSet(leases, this.#row(expiresAtMs), {
+    const certainUntilMs = this.#now() + this.#ttlMs;
+    const row = this.#row(nextExpiry(this.#stored, this.#ttlMs));
+    // Even where the answer is lost, the row may be stored.
+    this.#stored = row;
+    const renewed = await this.#store.compareAndSet(leases, row, {
       token: this.token,
       holder: this.#holder,
     });
-    if (renewed) this.#expiresAtMs = expiresAtMs;
+    if (renewed) this.#certainUntilMs = certainUntilMs;
     else this.#lose(`another process has taken the lease ${this.#name}`);
     return renewed;
   }
 
   #renewInBackground(): void {
-    const late = this.#now() >= this.#expiresAtMs;
+    const late = this.#now() >= this.#certainUntilMs;
     // A renewal hangs: the lease is only certain until the last stored expiry.
     if (this.#renewing !== undefined) {
       if (late) this.#lose(`the lease ${this.#name} was not renewed in time`);
@@ -196,7 +286,7 @@ class HeldLease implements Lease {
     }
     this.renew().catch((cause: unknown) => {
       // A failing store does not end the lease before its expiry.
-      if (this.#now() >= this.#expiresAtMs)
+      if (this.#now() >= this.#certainUntilMs)
         this.#lose(`the lease ${this.#name} could not be renewed in time`, cause);
     });
   }

@@ -237,6 +237,13 @@ export class FailoverError extends Error {
 /** How the engine runs a query: by an index, by reading every row, or unknown. */
 export type QueryPlan = "index" | "scan" | "unknown";
 
+export interface StoreSize {
+  /** Rows and indexes, with the write-ahead log. */
+  readonly storedBytes: number;
+  /** Left on the disk that holds them; undefined where the server does not say. */
+  readonly freeBytes: number | undefined;
+}
+
 export interface Store {
   readonly engine: "sqlite" | "mongodb";
   /** Creates missing collections and indexes. Idempotent; a changed declaration of an existing collection is an error. */
@@ -306,6 +313,9 @@ export interface Store {
     key: Partial<RowOf<C>>,
     read: (view: Store) => Promise<T>,
   ): Promise<{ readonly value: T } | undefined>;
+
+  /** How much is stored, and how much more fits. */
+  size(): Promise<StoreSize>;
 
   /** For tests and tuning. */
   plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan>;

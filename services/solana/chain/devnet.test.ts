@@ -29,7 +29,10 @@ describeWithChain("createSolanaSource at a node", () => {
     expect(slotsOf(blocks)).to.deep.equal(made.map(({ slot }) => slot));
     for (const [i, block] of blocks.entries()) {
       const { raw } = made[i] as MadeBlock;
-      const transactions = (raw.transactions as unknown[]).filter((each) => !isVoteTransaction(each));
+      // Votes are left out, and the others keep their place in the block.
+      const transactions = (raw.transactions as object[])
+        .map((each, transactionIndex) => ({ ...each, transactionIndex }))
+        .filter((each) => !isVoteTransaction(each));
       expect(block.transactions).to.deep.equal(JSON.parse(JSON.stringify(transactions)));
       expect([block.blockhash, block.parentSlot, block.blockTime]).to.deep.equal([
         raw.blockhash,

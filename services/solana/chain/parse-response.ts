@@ -45,7 +45,7 @@ export function parseBlock(result: unknown, slot: number): Outcome<SolanaBlock> 
     if (isVoteTransaction(transaction)) continue;
     const wrong = findMalformedTransaction(transaction);
     if (wrong !== undefined) return distrust(`slot ${slot}: transaction ${i}: ${wrong}`);
-    kept.push(transaction);
+    kept.push({ ...transaction, transactionIndex: i });
   }
   return { value: { ...link.value, blockTime, transactions: kept } };
 }

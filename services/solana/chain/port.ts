@@ -7,7 +7,8 @@ export interface SolanaInstruction {
   readonly programIdIndex: number;
   /** Indexes into the transaction's account keys: static ones, then loaded writable, then loaded readonly. */
   readonly accounts: readonly number[];
-  readonly data: string;
+  /** Base58 from JSON-RPC, bytes from gRPC: most are never looked at (decode/instruction-data.ts). */
+  readonly data: string | Uint8Array;
   /** 1 = top level; older nodes do not send it. */
   readonly stackHeight?: number | null;
 }
@@ -52,6 +53,8 @@ export interface SolanaTransaction {
   };
   readonly meta: TransactionMeta | null;
   readonly version?: "legacy" | number;
+  /** Place in the block, votes counted. */
+  readonly transactionIndex?: number;
 }
 
 export interface SolanaBlock {

@@ -43,7 +43,7 @@ function countLoadedAddresses(value: unknown): number | undefined {
 function findMalformedInstruction(list: unknown, accounts: number): string | undefined {
   if (!Array.isArray(list)) return "no list of instructions";
   for (const entry of list) {
-    if (!isRecord(entry) || !isIndex(entry.programIdIndex, accounts) || typeof entry.data !== "string")
+    if (!isRecord(entry) || !isIndex(entry.programIdIndex, accounts) || !isData(entry.data))
       return "an instruction is malformed";
     if (!Array.isArray(entry.accounts)) return "an instruction has no accounts";
     for (const index of entry.accounts)
@@ -87,6 +87,10 @@ function findMalformedBalance(list: unknown, accounts: number): string | undefin
       return "a token balance is malformed";
   }
   return undefined;
+}
+
+function isData(value: unknown): boolean {
+  return typeof value === "string" || value instanceof Uint8Array;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

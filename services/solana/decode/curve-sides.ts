@@ -1,9 +1,10 @@
 /** Sides of a trade on a Pump.fun bonding curve, whose quote side is lamports or a token. */
-import { decodeBase58 } from "../../shared/contract/base58.ts";
+
 import { readU32, readU64 } from "./bytes.ts";
 import { type CurveTrade, readCurveTrade, TRADE_EVENT } from "./curve.ts";
 import { BrokenTransactionError } from "./errors.ts";
 import { findEvent } from "./events.ts";
+import { readInstructionData } from "./instruction-data.ts";
 import { WRAPPED_SOL } from "./model.ts";
 import type { Side } from "./sides.ts";
 import type { Token } from "./transaction/balances.ts";
@@ -154,7 +155,7 @@ function listLamportTransfers(
     const instruction = parsed.flattened.instructions[index];
     if (instruction === undefined || parsed.keys[instruction.programIdIndex] !== SYSTEM_PROGRAM) continue;
     if (!instruction.accounts.includes(account)) continue;
-    const data = decodeBase58(instruction.data);
+    const data = readInstructionData(instruction);
     if (data === undefined) throw new BrokenTransactionError(`Instruction ${index}: its data is not base58.`);
     const receiver = data.length < 12 ? undefined : RECEIVER_POSITIONS.get(readU32(data, 0));
     if (receiver !== undefined && instruction.accounts[receiver.account] === account) {

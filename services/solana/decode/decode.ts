@@ -26,9 +26,9 @@ export interface DecodedTransactions {
 export function decodeBlock(block: SolanaBlock): DecodedTransactions {
   const transactions: DecodedTransaction[] = [];
   const broken: { signature: string | null; reason: string }[] = [];
-  for (const transaction of block.transactions) {
+  for (const [place, transaction] of block.transactions.entries()) {
     try {
-      const decoded = decodeTransaction(transaction);
+      const decoded = decodeTransaction(transaction, place);
       if (decoded !== undefined) transactions.push(decoded);
     } catch (error) {
       broken.push({
@@ -49,8 +49,10 @@ function readSignature(transaction: SolanaTransaction | undefined | null): strin
 /**
  * Undefined for a transaction that failed, or that has no rows, balances or disagreements. Throws (BrokenTransactionError
  * mostly) for a value that is not a transaction; decodeBlock counts these.
+ *
+ * @param place of a transaction that does not say its own, as in recordings
  */
-export function decodeTransaction(transaction: SolanaTransaction): DecodedTransaction | undefined {
+export function decodeTransaction(transaction: SolanaTransaction, place = 0): DecodedTransaction | undefined {
   const { meta } = transaction;
   if (meta === undefined || meta === null)
     throw new BrokenTransactionError("A transaction came without its meta.");
@@ -69,6 +71,7 @@ export function decodeTransaction(transaction: SolanaTransaction): DecodedTransa
   const balances = listBalanceChanges(parsed.balances, parsed.keys);
   if (events.length === 0 && balances.length === 0 && decoded.disagreements.length === 0) return undefined;
   return {
+    transactionIndex: transaction.transactionIndex ?? place,
     signature: transaction.transaction.signatures[0] as string,
     feePayer: parsed.keys[0] as string,
     events,

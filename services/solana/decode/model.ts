@@ -9,7 +9,7 @@ export const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
 interface InstructionPosition {
   /**
    * Index of the instruction in the order of execution: top-level and inner instructions counted together from 0. Every
-   * decoding gives the same, so that signature, instructionIndex and leg identify a row for ever.
+   * decoding gives the same, so that slot, transactionIndex, instructionIndex and leg identify a row for ever.
    */
   readonly instructionIndex: number;
   /** 0; counts on where an instruction touches several pools, or takes liquidity out and puts it in again. */
@@ -97,6 +97,8 @@ export interface Disagreement {
 
 /** A transaction that succeeded and has rows, balances or disagreements. */
 export interface DecodedTransaction {
+  /** Place in the block, votes counted: the same whatever the block was read from. */
+  readonly transactionIndex: number;
   readonly signature: string;
   readonly feePayer: string;
   readonly events: readonly (Trade | LiquidityChange | SupplyChange)[];

@@ -58,4 +58,4 @@ export const optionalWindow = {
 
 /** The key of stored rows read backwards. A leg is one pool of an instruction that touches several. */
 export const TRANSACTION_ORDER =
-  "slot descending, instruction index descending, signature descending, then the legs of an instruction from last to first";
+  "the order of the chain, newest first: slot descending, within a slot the block's transactions from last to first, within a transaction its instructions from last to first, then the legs of an instruction from last to first";

@@ -8,10 +8,13 @@ import { buildBlockRows } from "./block-rows.ts";
 const USDC = ANCHORS[0] as string;
 const SOL = "So11111111111111111111111111111111111111112";
 const at = { slot: 7, time: 1_000 };
-const place = { slot: 7, time: 1_000, signature: "sig", leg: 0 };
+const place = { slot: 7, time: 1_000, transactionIndex: 4, signature: "sig", leg: 0 };
 
 function transaction(...events: DecodedTransaction["events"]): DecodedTransaction {
-  return { signature: "sig", feePayer: "payer", events, balances: [], disagreements: [] };
+  return {
+    ...{ transactionIndex: 4, signature: "sig", feePayer: "payer" },
+    ...{ events, balances: [], disagreements: [] },
+  };
 }
 
 const sale: Trade = {
@@ -135,6 +138,7 @@ describe("rows of a Solana block", () => {
         slot: 7,
         time: 1_000,
         signature: "sig",
+        transactionIndex: 4,
         instructionIndex: 0,
         leg: 0,
         isMint: false,

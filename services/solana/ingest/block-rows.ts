@@ -41,9 +41,9 @@ export function buildBlockRows(
   context: BlockPosition & { readonly book: PriceTracker },
 ): BlockRows {
   const rows: BlockRows = { tokenRows: [], poolRows: [], supplyRows: [], candleTrades: [] };
-  for (const { signature, events } of transactions) {
+  for (const { transactionIndex, signature, events } of transactions) {
     for (const event of events) {
-      const within = { ...context, signature };
+      const within = { ...context, transactionIndex, signature };
       if (event.kind === "trade") addTrade(rows, event, within);
       else if ("pool" in event) addLiquidity(rows, event, within);
       else addSupply(rows, event, within);
@@ -52,7 +52,11 @@ export function buildBlockRows(
   return rows;
 }
 
-type TransactionContext = BlockPosition & { readonly book: PriceTracker; readonly signature: string };
+interface TransactionContext extends BlockPosition {
+  readonly book: PriceTracker;
+  readonly transactionIndex: number;
+  readonly signature: string;
+}
 
 function addTrade(rows: BlockRows, trade: Trade, context: TransactionContext): void {
   const { tokenIn, tokenOut, pool } = trade;
@@ -128,10 +132,11 @@ function addLiquidity(rows: BlockRows, change: LiquidityChange, context: Transac
 function addSupply(rows: BlockRows, change: SupplyChange, context: TransactionContext): void {
   const { mint, instructionIndex, leg, accountCount, authority, amount, decimals } = change;
   const isMint = change.kind === "mint";
-  const { slot, time, signature } = context;
+  const { slot, time, transactionIndex, signature } = context;
   rows.supplyRows.push({
     mint,
     slot,
+    transactionIndex,
     instructionIndex,
     signature,
     leg,
@@ -144,7 +149,16 @@ function addSupply(rows: BlockRows, change: SupplyChange, context: TransactionCo
   });
 }
 
-function buildRowBase(event: Trade | LiquidityChange, { slot, time, signature }: TransactionContext) {
+function buildRowBase(event: Trade | LiquidityChange, context: TransactionContext) {
+  const { slot, time, transactionIndex, signature } = context;
   const { instructionIndex, leg } = event;
-  return { slot, instructionIndex, signature, leg, time, dex: EXCHANGES.indexOf(event.dex) };
+  return {
+    slot,
+    transactionIndex,
+    instructionIndex,
+    signature,
+    leg,
+    time,
+    dex: EXCHANGES.indexOf(event.dex),
+  };
 }

@@ -165,6 +165,7 @@ describeLong("Solana indexer", () => {
         time: START,
         transactions: [
           {
+            transactionIndex: 0,
             signature: "s",
             feePayer: "x",
             balances: [],

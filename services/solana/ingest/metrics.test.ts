@@ -22,7 +22,7 @@ function block(
     (reason): Disagreement => ({ instructionIndex: 2, program: "orca-whirlpool", reason }),
   );
   const transaction: DecodedTransaction = {
-    ...{ signature: `s${slot}`, feePayer: "p", events: [], balances: [] },
+    ...{ transactionIndex: 0, signature: `s${slot}`, feePayer: "p", events: [], balances: [] },
     disagreements,
   };
   return {

@@ -11,6 +11,8 @@ export interface SolanaIngestMetrics extends SyncHooks {
   readonly onEvent: (event: SourceEvent) => void;
   /** The confirmed head. */
   onHead(slot: number): void;
+  /** See RetentionDeps.onFinished. */
+  onRetentionFinished(time: number): void;
 }
 
 /** Metrics of the cluster's blocks; logs transactions that could not be decoded or whose events disagree. */
@@ -48,6 +50,7 @@ export function solanaMetrics(
   };
   return {
     onEvent: gauges.onEvent,
+    onRetentionFinished: (time) => gauges.setRetentionFinished(time),
     onHead(slot) {
       head = slot;
       gauges.setHead({ number: slot });

@@ -27,7 +27,8 @@ const HOT = 60;
 const place = (slot: number, i: number) => ({
   slot,
   time: timeOf(slot),
-  instructionIndex: i,
+  transactionIndex: i,
+  instructionIndex: 0,
   signature: `s${slot}`,
   leg: 0,
 });

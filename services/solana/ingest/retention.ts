@@ -35,6 +35,8 @@ export interface RetentionDeps {
   readonly guard: Guard;
   /** Retention of rows of lists; 0 = for ever. */
   readonly rowSeconds: number;
+  /** Everything that was due at this time of the chain is done. */
+  readonly onFinished?: ((time: number) => void) | undefined;
   /** Default 40; Infinity for a whole pass at once. */
   readonly budgetMs?: number;
 }
@@ -78,7 +80,7 @@ export class Retention implements SyncHooks {
     do {
       if ((await pass.steps.next()).done !== true) continue;
       this.#pass = undefined;
-      return;
+      return this.#deps.onFinished?.(checkpoint.time);
     } while (performance.now() < until);
   }
 

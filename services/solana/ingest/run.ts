@@ -30,6 +30,8 @@ export interface RunOptions {
   /** Called for each batch too: metrics. */
   readonly watchers?: readonly SyncHooks[];
   readonly onHead?: (slot: number) => void;
+  /** See RetentionDeps.onFinished. */
+  readonly onRetentionFinished?: (time: number) => void;
   /** Shows the progress; absent in tests. */
   readonly reporter?: Pick<IngestReporter, "report" | "reportFailure">;
   /** See StallOptions.retryMs. */
@@ -64,7 +66,10 @@ async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAtte
         tokens,
         holders,
         new SegmentBuilder({ store, guard }),
-        new Retention({ store, guard, rowSeconds: options.rawDays * DAY_SECONDS }),
+        new Retention({
+          ...{ store, guard, rowSeconds: options.rawDays * DAY_SECONDS },
+          onFinished: options.onRetentionFinished,
+        }),
         ...(options.watchers ?? []),
       ],
       log,

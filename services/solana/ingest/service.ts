@@ -4,7 +4,7 @@ import type { ProgressLabels } from "../../shared/ingest-status/progress-line.ts
 import type { Stoppable } from "../../shared/process/process.ts";
 import { collectConfigErrors, type Environment } from "../../shared/settings/env.ts";
 import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
-import { readSolanaUrls } from "../../shared/settings/rpc-urls.ts";
+import { readSolanaStream, readSolanaUrls } from "../../shared/settings/rpc-urls.ts";
 import { readSettings } from "../../shared/settings/settings.ts";
 import { solanaEndpoints } from "../chain/endpoints.ts";
 import { createSolanaSource } from "../chain/source.ts";
@@ -12,18 +12,26 @@ import { COLLECTIONS } from "../store/collections.ts";
 import { CHAIN_ID } from "../store/queries.ts";
 import { type SolanaIngestMetrics, solanaMetrics } from "./metrics.ts";
 import { createThreadedReader } from "./read/reader.ts";
+import type { StreamTask } from "./read/stream-task.ts";
+import { followStreamedHead } from "./read/streamed-head.ts";
 import { runSolana } from "./run.ts";
 
-const SETTINGS_READ = [...INGEST_SETTINGS, "START_BLOCK_SOLANA", "SOLANA_RAW_DAYS"] as const;
+const SETTINGS_READ = [
+  ...INGEST_SETTINGS,
+  "START_BLOCK_SOLANA",
+  "SOLANA_RAW_DAYS",
+  "SOLANA_HOLDERS",
+] as const;
 
 /**
  * Starts indexing Solana; where no RPC endpoint is configured it waits idle, so that an installation can do without.
  * Throws ConfigError, and Error when the metrics' port is taken.
  */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const [settings, urls] = collectConfigErrors(
+  const [settings, urls, endpoint] = collectConfigErrors(
     () => readSettings(env, SETTINGS_READ),
     () => readSolanaUrls(env),
+    () => readSolanaStream(env),
     () => rejectMisspeltSettings(env),
   );
   const ingest = await openIngest({
@@ -41,8 +49,11 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     log.warn("SOLANA_RPC names no RPC endpoint: Solana is not indexed");
     return ingest.run([]);
   }
+  const withHolders = settings.SOLANA_HOLDERS === "on";
   const options = {
     metrics,
+    withHolders,
+    stream: endpoint && { endpoint, withHolders },
     startSlot: settings.START_BLOCK_SOLANA,
     rawDays: settings.SOLANA_RAW_DAYS,
   };
@@ -57,10 +68,12 @@ async function index(
     metrics: SolanaIngestMetrics;
     startSlot: number | undefined;
     rawDays: number;
+    withHolders: boolean;
+    stream: StreamTask | undefined;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { metrics, startSlot, rawDays, signal } = options;
+  const { metrics, startSlot, rawDays, withHolders, stream, signal } = options;
   const { store, log } = ingest;
   const labels: ProgressLabels = { chain: "Solana", discovered: "tokens", blockNoun: "slot", events: "rows" };
   const reporter = ingest.createReporter({ chainId: CHAIN_ID, label: "solana", log, urls, labels });
@@ -69,8 +82,11 @@ async function index(
     log: (message: string, fields: Readonly<Record<string, unknown>>) => log.warn(fields, message),
     onEvent: metrics.onEvent,
   };
-  const source = closeOnAbort(signal, createSolanaSource(config));
-  const reader = closeOnAbort(signal, createThreadedReader(source, config));
+  const live = createSolanaSource(config);
+  const { source: followed, onState } = followStreamedHead(live);
+  const source = closeOnAbort(signal, stream === undefined ? live : followed);
+  const reading = { ...config, withHolders, stream, onStream: onState };
+  const reader = closeOnAbort(signal, createThreadedReader(source, reading));
   try {
     const readHead = async () => ({ number: (await source.head("confirmed")).slot });
     await ingest.runAsLeader({ log, reporter, signal, readHead }, (lead) =>
@@ -82,6 +98,7 @@ async function index(
         rawDays,
         watchers: [metrics],
         onHead: metrics.onHead,
+        onRetentionFinished: metrics.onRetentionFinished,
         reporter,
         log,
         ...lead,

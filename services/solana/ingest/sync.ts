@@ -7,6 +7,7 @@ import { readFinalBlock, toAnchor } from "./final-block.ts";
 import { checkLinks, findCommonSlot } from "./fork.ts";
 import { type IndexedBatch, Indexer } from "./indexer.ts";
 import type { BlockReader, DecodedBlock } from "./read/decoded-block.ts";
+import { StreamContradicted } from "./read/streamed-reader.ts";
 import type { TimedBlock } from "./timed-block.ts";
 import { rollBack, writeBatch } from "./write.ts";
 
@@ -82,6 +83,7 @@ export class SolanaSync {
     const sync = new SolanaSync(deps, { checkpoint, final });
     sync.#setFinal(final);
     if (!(await sync.#isOnChain())) await sync.handleReorg();
+    else deps.reader.follow?.(checkpoint.slot + 1);
     return sync;
   }
 
@@ -96,15 +98,19 @@ export class SolanaSync {
 
   /** Until the signal. */
   async run(): Promise<void> {
-    const { source, signal, log } = this.#deps;
-    await followHead({
-      source,
-      signal,
-      log,
-      checkpoint: () => this.#checkpoint,
-      step: () => this.step(),
-      handleReorg: () => this.handleReorg(),
-    });
+    const { source, signal, log, reader } = this.#deps;
+    try {
+      await followHead({
+        source,
+        signal,
+        log,
+        checkpoint: () => this.#checkpoint,
+        step: () => this.step(),
+        handleReorg: () => this.handleReorg(),
+      });
+    } finally {
+      reader.follow?.(undefined);
+    }
   }
 
   /** One step towards the head; returns whether there was anything to do. Throws ReorgDetected. */
@@ -114,26 +120,51 @@ export class SolanaSync {
     onHead?.(head.slot);
     const finalSlot = await this.#readFinalHead();
     await this.#confirmFinal(finalSlot);
-    if (finalSlot - this.#checkpoint.slot > FAR_SLOTS) {
-      this.#isFollowing = false;
-      await this.#catchUp({ finalSlot, headSlot: head.slot });
-      return true;
+    try {
+      if (finalSlot - this.#checkpoint.slot > FAR_SLOTS) {
+        this.#isFollowing = false;
+        await this.#catchUp({ finalSlot, headSlot: head.slot });
+        return true;
+      }
+      this.#isFollowing = true;
+      return await this.#follow({ finalSlot, headSlot: head.slot });
+    } catch (error) {
+      if (error instanceof StreamContradicted) await this.#takeBack(error.fromSlot);
+      throw error;
     }
-    this.#isFollowing = true;
-    return this.#follow({ finalSlot, headSlot: head.slot });
+  }
+
+  /** Rolls back blocks that may lack rows, to be read again; those that are final can only be named. */
+  async #takeBack(fromSlot: number): Promise<void> {
+    const { store, guard, log, hooks = [] } = this.#deps;
+    const checkpoint = this.#checkpoint;
+    const after = Math.max(fromSlot - 1, this.#final.slot);
+    if (after >= fromSlot)
+      log("warn", "Final slots may lack rows: the gRPC server withheld some. Read them again by a reindex.", {
+        from: fromSlot,
+        to: Math.min(after, checkpoint.slot),
+      });
+    if (after >= checkpoint.slot) return;
+    this.#checkpoint = await rollBack(store, { checkpoint, after, guard });
+    this.#indexer.clear();
+    for (const each of hooks) each.afterRollback?.();
   }
 
   /** Goes back to the last slot that the cluster still has. */
   async handleReorg(): Promise<void> {
-    const { store, source, guard, log, hooks = [] } = this.#deps;
+    const { store, source, reader, guard, log, hooks = [] } = this.#deps;
     const checkpoint = this.#checkpoint;
     const after = await findCommonSlot(store, { source, checkpoint, final: this.#final });
     // Nothing was dropped: some endpoint serves another chain. The check sets it aside.
-    if (after === checkpoint.slot) await source.recheck();
+    if (after === checkpoint.slot) {
+      await source.recheck();
+      reader.distrust?.();
+    }
     this.#checkpoint = await rollBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
     for (const each of hooks) each.afterRollback?.();
     const { slot } = this.#checkpoint;
+    if (slot < checkpoint.slot) reader.follow?.(slot + 1);
     if (slot < checkpoint.slot)
       log("warn", `Slots after ${slot} were dropped by the cluster: rolled back.`, {
         from: checkpoint.slot,

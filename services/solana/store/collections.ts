@@ -88,6 +88,8 @@ export const tokenRows = collection({
   fields: {
     mint: "text",
     slot: "int",
+    /** Place in the block, votes counted. */
+    transactionIndex: "int",
     instructionIndex: "int",
     signature: "text",
     leg: "int",
@@ -103,7 +105,7 @@ export const tokenRows = collection({
     valueUsd: "float?",
     priceUsd: "float?",
   },
-  key: ["mint", "slot", "instructionIndex", "signature", "leg"],
+  key: ["mint", "slot", "transactionIndex", "instructionIndex", "leg"],
   indexes: [],
   shardKey: ["mint", "slot"],
 });
@@ -114,6 +116,8 @@ export const poolRows = collection({
   fields: {
     pool: "text",
     slot: "int",
+    /** Place in the block, votes counted. */
+    transactionIndex: "int",
     instructionIndex: "int",
     signature: "text",
     leg: "int",
@@ -131,7 +135,7 @@ export const poolRows = collection({
     valueUsd: "float?",
     account: "text",
   },
-  key: ["pool", "slot", "instructionIndex", "signature", "leg"],
+  key: ["pool", "slot", "transactionIndex", "instructionIndex", "leg"],
   indexes: [],
   shardKey: ["pool", "slot"],
 });
@@ -142,6 +146,8 @@ export const supplyRows = collection({
   fields: {
     mint: "text",
     slot: "int",
+    /** Place in the block, votes counted. */
+    transactionIndex: "int",
     instructionIndex: "int",
     signature: "text",
     /** Distinguishes several within one batched instruction. */
@@ -153,7 +159,7 @@ export const supplyRows = collection({
     amount: "bigint",
     decimals: "int",
   },
-  key: ["mint", "slot", "instructionIndex", "signature", "leg"],
+  key: ["mint", "slot", "transactionIndex", "instructionIndex", "leg"],
   indexes: [],
   shardKey: ["mint", "slot"],
 });

@@ -40,10 +40,11 @@ export function toSides(row: SidedRow): TokenSide[] {
 
 /** A pool's row in the lists of its tokens. */
 export function toTokenRows(row: PoolTransactionRow): TokenTransactionRow[] {
-  const { pool, slot, instructionIndex, signature, leg, time, dex } = row;
+  const { pool, slot, transactionIndex, instructionIndex, signature, leg, time, dex } = row;
   return toSides(row).map(({ mint, txType, amount, priceUsd, valueUsd }) => ({
     mint,
     slot,
+    transactionIndex,
     instructionIndex,
     signature,
     leg,

@@ -66,4 +66,6 @@ export const transactions: fc.Arbitrary<DecodedTransaction[]> = fc
     }),
     { maxLength: 3 },
   )
-  .map((found) => found.map((each, i) => ({ ...each, signature: `s${i}`, disagreements: [] })));
+  .map((found) =>
+    found.map((each, i) => ({ ...each, transactionIndex: i, signature: `s${i}`, disagreements: [] })),
+  );

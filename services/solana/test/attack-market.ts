@@ -101,7 +101,7 @@ export class AttackMarket {
     const signature = deriveAddress(`tx ${this.#slot}`);
     const events = this.#events;
     const transaction: DecodedTransaction = {
-      ...{ signature, feePayer: "trader", events, disagreements: [] },
+      ...{ transactionIndex: 0, signature, feePayer: "trader", events, disagreements: [] },
       balances: [
         {
           ...{ tokenAccount: "account", mint: SOL, owner: "holder", decimals: 9, isToken2022: false },

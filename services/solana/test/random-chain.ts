@@ -121,7 +121,9 @@ const transactions: fc.Arbitrary<DecodedTransaction[]> = fc
     }),
     { minLength: 1, maxLength: 3 },
   )
-  .map((found) => found.map((each) => ({ ...each, signature: "", disagreements: [] })));
+  .map((found) =>
+    found.map((each, i) => ({ ...each, transactionIndex: 2 * i, signature: "", disagreements: [] })),
+  );
 
 export const FIRST_SLOT = 101;
 /** 2023-11-14T22:13:20Z. */

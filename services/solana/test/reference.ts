@@ -11,6 +11,7 @@ const DAY = 86_400;
 
 interface Placed {
   readonly slot: number;
+  readonly transactionIndex: number;
   readonly instructionIndex: number;
   readonly signature: string;
   readonly leg: number;
@@ -161,7 +162,7 @@ function supplyCells(row: SupplyRow): Cell[] {
 }
 
 export function newestFirst(a: Placed, b: Placed): number {
-  for (const field of ["slot", "instructionIndex", "signature", "leg"] as const) {
+  for (const field of ["slot", "transactionIndex", "instructionIndex", "leg"] as const) {
     if (a[field] !== b[field]) return a[field] < b[field] ? 1 : -1;
   }
   return 0;

@@ -3,6 +3,8 @@ import { createLog } from "../../shared/logging/log.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { createSolanaSource } from "../chain/source.ts";
 import { createLocalReader } from "../ingest/read/reader.ts";
+import { openStreamedReader, type StreamTask } from "../ingest/read/stream-task.ts";
+import { followStreamedHead } from "../ingest/read/streamed-head.ts";
 import { runSolana } from "../ingest/run.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { QUICK } from "./harness.ts";
@@ -19,20 +21,29 @@ export interface RunningIngest {
 
 const WAIT_MS = 60_000;
 
-export function runTestIngest(store: Store, endpoints: readonly { readonly url: string }[]): RunningIngest {
+export function runTestIngest(
+  store: Store,
+  endpoints: readonly { readonly url: string }[],
+  stream?: StreamTask,
+): RunningIngest {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const log = createLog({ name: "test-ingest", level: "info", destination });
   const stopping = new AbortController();
-  const source = createSolanaSource({
+  const warn = (message: string, fields: Readonly<Record<string, unknown>>) => log.warn(fields, message);
+  const live = createSolanaSource({
     urls: endpoints.map(({ url }) => url),
-    log: (message, fields) => log.warn(fields, message),
+    log: warn,
     options: { ...QUICK.options, consistencyCheckMs: 100, behindTotalMs: 1_000 },
   });
+  const { source: followed, onState } = followStreamedHead(live);
+  const source = stream === undefined ? live : followed;
+  const whole = createLocalReader(live, { withHolders: stream?.withHolders ?? true });
+  const reader = stream && openStreamedReader(stream, { reader: whole, source: live, log: warn, onState });
   const run = runSolana({
     store,
     source,
-    reader: createLocalReader(source),
+    reader: reader ?? whole,
     startSlot: 0,
     rawDays: 0,
     log,
@@ -58,6 +69,7 @@ export function runTestIngest(store: Store, endpoints: readonly { readonly url: 
     said: (words) => until(words, () => lines.some((line) => line.includes(words))),
     async stop() {
       stopping.abort();
+      await reader?.close();
       await source.close();
       await run;
     },

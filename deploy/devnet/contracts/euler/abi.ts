@@ -11,6 +11,16 @@ export const eulerFactoryAbi = parseAbi([
   "function isProxy(address proxy) view returns (bool)",
 ]);
 
+export const eulerPerspectiveAbi = parseAbi([
+  "event PerspectiveVerified(address indexed vault)",
+  "event PerspectiveUnverified(address indexed vault)",
+  "function perspectiveVerify(address vault, bool failEarly)",
+  "function perspectiveUnverify(address vault)",
+  "function isVerified(address vault) view returns (bool)",
+  "function verifiedArray() view returns (address[])",
+  "function verifiedLength() view returns (uint256)",
+]);
+
 export const eulerVaultAbi = parseAbi([
   "event EVaultCreated(address indexed creator, address indexed asset, address dToken)",
   "event VaultStatus(uint256 totalShares, uint256 totalBorrows, uint256 accumulatedFees, uint256 cash, uint256 interestAccumulator, uint256 interestRate, uint256 timestamp)",
@@ -38,6 +48,7 @@ export const eulerVaultAbi = parseAbi([
   "function oracle() view returns (address)",
   "function unitOfAccount() view returns (address)",
   "function dToken() view returns (address)",
+  "function creator() view returns (address)",
   "function governorAdmin() view returns (address)",
   "function interestRateModel() view returns (address)",
   "function interestFee() view returns (uint16)",

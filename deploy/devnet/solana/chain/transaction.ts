@@ -32,7 +32,7 @@ export interface MadeTransaction {
   /** As getBlock gives it with encoding "json". */
   readonly raw: unknown;
   /** Undefined where it failed. */
-  readonly expected: ExpectedTransaction | undefined;
+  readonly expected: Omit<ExpectedTransaction, "transactionIndex"> | undefined;
 }
 
 /** Runs a transaction and writes it down; `name` makes its signature. */

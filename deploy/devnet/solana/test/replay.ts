@@ -1,6 +1,6 @@
-import { decodeBase58 } from "../../../../services/shared/contract/base58.ts";
 import type { SolanaInstruction, SolanaTransaction } from "../../../../services/solana/chain/port.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
+import { readInstructionData } from "../../../../services/solana/decode/instruction-data.ts";
 
 /** An instruction as a reader of the chain sees it. */
 export interface Step {
@@ -24,7 +24,7 @@ export function stepsOf(transaction: SolanaTransaction): Step[] {
   const read = ({ programIdIndex, accounts, data, stackHeight }: SolanaInstruction): Step => ({
     program: keys[programIdIndex] ?? "",
     accounts: accounts.map((index) => keys[index] ?? ""),
-    data: Buffer.from(decodeBase58(data) ?? []),
+    data: Buffer.from(readInstructionData({ data }) ?? []),
     depth: stackHeight ?? 0,
   });
   return transaction.transaction.message.instructions.flatMap((instruction, index) => [

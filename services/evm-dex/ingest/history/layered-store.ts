@@ -29,6 +29,7 @@ export function layeredStore(
     count: (from, filter, selection) => storeOf(from).count(from, filter, selection),
     sum: (from, filter, fields) => storeOf(from).sum(from, filter, fields),
     compareAndSet: (target, row, expected) => storeOf(target).compareAndSet(target, row, expected),
+    size: () => own.size(),
     plan: (from, query) => storeOf(from).plan(from, query),
     close: () => own.close(),
   };

@@ -5,7 +5,7 @@ import { sanitizeText } from "../../../shared/logging/log.ts";
 import { readRpcUrls } from "../../../shared/settings/rpc-urls.ts";
 import { ConfigError, readSettings } from "../../../shared/settings/settings.ts";
 import { locateStore } from "../../../shared/settings/store-location.ts";
-import { findLeaseHolder, tryAcquireLease } from "../../../shared/storage/lease.ts";
+import { tryAcquireLease } from "../../../shared/storage/lease.ts";
 import { openStore } from "../../../shared/storage/open.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { type ChainDeployments, loadDeployments } from "../../deployments.ts";
@@ -88,14 +88,13 @@ async function takeIn(
   const { file, chain, urls, samples } = options;
   const { LEASE_TTL_MS: ttlMs } = readSettings(process.env, ["LEASE_TTL_MS"]);
   const name = `evm-dex-ingest-${chain.chainId}`;
-  const lease = await tryAcquireLease(store, { name, holder: `pools-${process.pid}`, ttlMs });
-  if (lease === undefined) {
-    const held = await findLeaseHolder(store, { name });
-    const seconds = Math.ceil((held?.leftMs ?? 0) / 1_000);
-    throw new UnfitPoolsFile(
-      `An ingest holds the lease ${name} (${held?.holder}): stop it first. If it was killed, its lease ends in ${seconds} s.`,
-    );
-  }
+  let other = "";
+  const onWait = (holder: string) => {
+    other = holder;
+  };
+  const lease = await tryAcquireLease(store, { name, holder: `pools-${process.pid}`, ttlMs, onWait });
+  if (lease === undefined)
+    throw new UnfitPoolsFile(`An ingest holds the lease ${name} (${other}): stop it first.`);
   try {
     const plan = await planImport(store, { file, chain });
     await compareWithChain({ file, urls, samples });

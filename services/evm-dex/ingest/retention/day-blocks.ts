@@ -1,16 +1,16 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { poolEvents } from "../../store/collections.ts";
+import type { Clock } from "./raw-collections.ts";
 
-/** The block after the last event before a time, from `low` up to `high`. */
+/** The block after the last row before a time, from `low` up to `high`. */
 export async function blockAfter(
   store: Store,
-  at: { chainId: number; time: number; low: number; high: number },
+  at: { clock: Clock; chainId: number; time: number; low: number; high: number },
 ): Promise<number> {
-  const { chainId, time } = at;
+  const { chainId, clock, time } = at;
   let { low, high } = at;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const [next] = await store.find(poolEvents, {
+    const [next] = await store.find(clock, {
       filter: { chainId, blockNumber: { gte: middle, lt: high } },
       order: [{ field: "blockNumber", direction: "asc" }],
       limit: 1,

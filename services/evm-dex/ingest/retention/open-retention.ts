@@ -1,3 +1,4 @@
+import type { ChainGauges } from "../../../shared/ingest/metrics.ts";
 import type { Log } from "../../../shared/logging/log.ts";
 import { archiveDay } from "./archive-day.ts";
 import { Retention, type RetentionDeps } from "./retention.ts";
@@ -17,14 +18,17 @@ export function openRetention({
   keeping: { archiveDir, rawDays },
   log,
   store,
+  gauges,
 }: Pick<RetentionDeps, "store" | "guard"> & {
   chain: { chainId: number };
   keeping: KeepingOptions;
   log: Log;
+  gauges?: Pick<ChainGauges, "setRetentionFinished"> | undefined;
 }): Retention {
   const folder = archiveDir;
   return new Retention({
     ...{ store, guard, chainId, rawDays },
+    onFinished: (time) => gauges?.setRetentionFinished(time),
     ...(folder !== undefined && {
       archive: (day) => archiveDay(store, { chainId, folder }, day),
       onArchiveFailure: (err) => log.warn({ err, folder }, "a day was not archived: its rows stay"),

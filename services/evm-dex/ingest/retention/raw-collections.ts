@@ -15,6 +15,9 @@ export interface DayBlocks {
 
 type Conditions = Readonly<Record<string, string | number | { readonly lt: number }>>;
 
+/** Rows with a block and its time. */
+export type Clock = typeof poolEvents | typeof lpEvents;
+
 /** One row a log or a block, each with the value after it: of a row's group the last one before a block counts. */
 export interface RawCollection {
   readonly collection: Collection;
@@ -26,6 +29,11 @@ export interface RawCollection {
   readonly before: (blocks: DayBlocks) => Conditions;
   /** What readers need in any case. */
   readonly leastSeconds: number;
+  /**
+   * Whose rows tell which block a day ends with: ones that are all still there when these go. Where rows of another
+   * collection have gone before, a day would seem to end earlier, and "the last one before it" would be removed.
+   */
+  readonly clock: Clock;
   /** Unix seconds among the fields. */
   readonly times: readonly string[];
 }
@@ -44,6 +52,7 @@ export const RAW_COLLECTIONS: readonly RawCollection[] = [
     within: "logIndex",
     before: beforeTime,
     leastSeconds: POSITION_SECONDS,
+    clock: lpEvents,
     times: ["time"],
   },
   {
@@ -52,6 +61,7 @@ export const RAW_COLLECTIONS: readonly RawCollection[] = [
     within: "token",
     before: beforeBlock,
     leastSeconds: 0,
+    clock: poolEvents,
     times: ["time", "departedAt"],
   },
   {
@@ -60,6 +70,7 @@ export const RAW_COLLECTIONS: readonly RawCollection[] = [
     within: "token",
     before: beforeBlock,
     leastSeconds: 0,
+    clock: poolEvents,
     times: ["updatedAt"],
   },
   {
@@ -68,6 +79,7 @@ export const RAW_COLLECTIONS: readonly RawCollection[] = [
     within: "logIndex",
     before: beforeTime,
     leastSeconds: 0,
+    clock: poolEvents,
     times: ["time", "previousMinute"],
   },
 ];

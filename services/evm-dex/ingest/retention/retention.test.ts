@@ -132,6 +132,49 @@ const plans = fc
     parts.flat().map((block, i) => ({ ...block, seconds: block.seconds + (extra[i % extra.length] ?? 0) })),
   );
 
+/**
+ * LP events of wallets that rest while the pools' events go first: their last rows were once removed. A block is its
+ * seconds and its events, each a pool, kind, user and size.
+ */
+const RESTING_WALLETS = {
+  plan: (
+    [
+      [864059, "0923 1228"],
+      [23599, ""],
+      [86600, "2316 3212"],
+      [200, "4806 3004 1817"],
+      [864200, "5713 4305 2729"],
+      [20059, "4012 2127 2108 1802"],
+      [86461, "1017 3822"],
+      [90000, "1929"],
+      [864001, "5527"],
+      [20012, "5122 1729 4729"],
+      [176400, "5425 4901"],
+      [90000, "0608 2111"],
+      [864012, "4017 3325 1526 3818"],
+      [20200, "5807"],
+      [86401, "2811 1124 5318 1201"],
+      [3599, "5016 5515"],
+      [867700, "0327 3014 5601 3224"],
+      [20200, ""],
+      [86459, "3708 0028 1924"],
+      [200, "1008"],
+      [864000, ""],
+    ] as const
+  ).map(([seconds, events]) => ({
+    seconds,
+    events: events
+      .split(" ")
+      .filter((text) => text !== "")
+      .map((text) => {
+        const [pool = 0, kind = 0, user = 0, size = 0] = [...text].map(Number);
+        return { pool, kind, user, size };
+      }),
+  })),
+  finalPercent: 97,
+  batch: 1,
+};
+
 describeOnEngines(
   (engine) => `retention on ${engine}`,
   { rounds: 60 },
@@ -148,11 +191,12 @@ describeOnEngines(
       let removed = 0;
       const story = fc.record({
         plan: plans,
-        finalAt: fc.double({ min: 0, max: 1, noNaN: true }),
+        // Not a double: nearly all of those are next to 0, where nothing is final and nothing expires.
+        finalPercent: fc.integer({ min: 0, max: 100 }),
         batch: fc.integer({ min: 1, max: 7 }),
       });
       await fc.assert(
-        fc.asyncProperty(story, async ({ batch, finalAt, plan }) => {
+        fc.asyncProperty(story, async ({ batch, finalPercent, plan }) => {
           const chain = growChain(plan);
           const [kept, all] = [await opened(), await opened()];
           let checkpoint = startCheckpoint();
@@ -160,7 +204,7 @@ describeOnEngines(
           for (let at = batch; ; at += batch) {
             const part = chain.slice(0, at);
             checkpoint = await indexBlocks(kept.store, { chain: part, checkpoint });
-            final = part[Math.floor(finalAt * (part.length - 1))] as SmallBlock;
+            final = part[Math.floor((finalPercent / 100) * (part.length - 1))] as SmallBlock;
             await removeDue(kept.store, { checkpoint, final });
             if (at >= chain.length) break;
           }
@@ -173,7 +217,7 @@ describeOnEngines(
           }
           await Promise.all([kept.remove(), all.remove()]);
         }),
-        { numRuns },
+        { numRuns, examples: [[RESTING_WALLETS]] },
       );
       expect(removed, "runs that remove nothing prove nothing").to.be.greaterThan(2 * numRuns);
     });

@@ -2,11 +2,11 @@ import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import { MEDIAN_WINDOW_SECONDS } from "../../../shared/pricing/median.ts";
 import { put } from "../../../shared/storage/port.ts";
 import { DAY, startOf } from "../../metrics/bucket.ts";
-import { type CheckpointRow, poolEvents } from "../../store/collections.ts";
+import type { CheckpointRow } from "../../store/collections.ts";
 import { lastEventBlock } from "../../store/queries.ts";
 import { getRetention, type RetentionRow, retentions } from "../../store/retention.ts";
 import { blockAfter } from "./day-blocks.ts";
-import { type DayBlocks, RAW_COLLECTIONS, type RawCollection } from "./raw-collections.ts";
+import { type Clock, type DayBlocks, RAW_COLLECTIONS, type RawCollection } from "./raw-collections.ts";
 import { removeTimed, TIMED_ROWS, type TimedRows } from "./remove-buckets.ts";
 import { type RemoveDeps, removeRaw } from "./remove-raw.ts";
 
@@ -25,6 +25,8 @@ export interface RetentionDeps extends Pick<RemoveDeps, "store" | "guard" | "cha
   /** Keeps a day's rows before they go; yields the rows of each part. A failure stops removing until the next look. */
   readonly archive?: (day: ArchivedDay) => AsyncGenerator<number, void, undefined>;
   readonly onArchiveFailure?: (error: unknown) => void;
+  /** Everything that was due at this time of the chain is done. */
+  readonly onFinished?: ((time: number) => void) | undefined;
   readonly rowsAtOnce?: number;
   readonly budgetMs?: number;
 }
@@ -70,7 +72,7 @@ export class Retention {
     let owed = isFollowing ? 0 : events * REMOVED_A_WRITTEN_ROW;
     do {
       const { done, value } = await this.#next();
-      if (done === true) return;
+      if (done === true) return this.#deps.onFinished?.(checkpoint.blockTime);
       owed -= value;
     } while (owed > 0 || performance.now() < until);
   }
@@ -131,10 +133,10 @@ async function* removeRawBefore(
   const start = await openRetention(deps, { rows: raw.collection.name, checkpoint, since });
   let { goneBlock, goneTime } = start;
   while (goneTime < bound) {
-    const time = await nextDay(deps, { after: goneTime, fromBlock: goneBlock, bound });
+    const time = await nextDay(deps, { clock: raw.clock, after: goneTime, fromBlock: goneBlock, bound });
     // The links of the block before the first one belong to its day.
     const low = Math.max(goneBlock, checkpoint.fromBlock);
-    const block = await blockAfter(store, { chainId, time, low, high: finalBlock + 1 });
+    const block = await blockAfter(store, { clock: raw.clock, chainId, time, low, high: finalBlock + 1 });
     const blocks = { fromBlock: goneBlock, toBlock: block, fromTime: goneTime, toTime: time };
     yield 0;
     const isPartial = time - DAY < checkpoint.fromTime;
@@ -166,11 +168,11 @@ async function* archived(
 /** The end of the next UTC day that has rows: days without any are passed over at once. */
 async function nextDay(
   { chainId, store }: RetentionDeps,
-  { after, bound, fromBlock }: { after: number; bound: number; fromBlock: number },
+  { after, bound, clock, fromBlock }: { clock: Clock; after: number; bound: number; fromBlock: number },
 ): Promise<number> {
   // The first day has the links of the start beside its events.
   if (fromBlock === 0) return Math.min(bound, after + DAY);
-  const [next] = await store.find(poolEvents, {
+  const [next] = await store.find(clock, {
     filter: { chainId, blockNumber: { gte: fromBlock } },
     order: [{ field: "blockNumber", direction: "asc" }],
     limit: 1,

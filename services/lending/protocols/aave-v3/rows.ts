@@ -17,7 +17,10 @@ export function reserveRow(state: ReserveState, { pool, time }: { pool: string; 
     table: "vault",
     protocolId: "aave-v3",
     address: pool,
+    // Its market is one that the deployments name.
+    listed: true,
     curator: null,
+    isOfCurator: false,
     symbol: state.aToken.symbol,
     vaultName: state.aToken.name,
     underlying: state.underlying,

@@ -5,6 +5,7 @@ import {
   eulerEarnAbi,
   eulerEarnFactoryAbi,
   eulerFactoryAbi,
+  eulerPerspectiveAbi,
   eulerVaultAbi,
 } from "../../../../deploy/devnet/contracts/euler/abi.ts";
 import type { Hex, RawLog } from "../../../shared/evm/port.ts";
@@ -14,16 +15,21 @@ import {
   EARN_TOPICS,
   EULER_TOPICS,
   EVK_TOPICS,
+  PERSPECTIVE_TOPICS,
   PROXY_CREATED,
 } from "./affected-entities.ts";
 import { SELECTORS } from "./calls.ts";
 
-const [FACTORY, EARN_FACTORY, VAULT, EARN, STRANGER] = [1, 2, 3, 4, 5].map((n) =>
+const [FACTORY, EARN_FACTORY, VAULT, EARN, STRANGER, LIST] = [1, 2, 3, 4, 5, 6].map((n) =>
   pad(`0x${n}`, { size: 20 }),
-) as [Hex, Hex, Hex, Hex, Hex];
+) as [Hex, Hex, Hex, Hex, Hex, Hex];
 const deployment = {
   eVaultFactory: FACTORY,
   eulerEarnFactories: [{ address: EARN_FACTORY, fromBlock: 0 }],
+  perspectives: {
+    ...{ source: "here", date: "2026-01-01" },
+    ...{ governed: LIST, ungoverned: [], escrow: FACTORY, eulerEarn: EARN_FACTORY },
+  },
 };
 const known = {
   has: (kind: string, id: string) =>
@@ -41,12 +47,16 @@ const affectedBy = (received: RawLog) => affectedEulerEntities(received, { known
 
 describe("euler: what logs touch", () => {
   it("uses topics and selectors of the signatures", () => {
-    const topicOf = (abi: typeof eulerVaultAbi | typeof eulerEarnAbi, eventName: string) =>
-      encodeEventTopics({ abi, eventName } as never)[0];
+    const topicOf = (
+      abi: typeof eulerVaultAbi | typeof eulerEarnAbi | typeof eulerPerspectiveAbi,
+      eventName: string,
+    ) => encodeEventTopics({ abi, eventName } as never)[0];
     for (const [name, topic] of Object.entries(EVK_TOPICS))
       expect(topic, name).to.equal(topicOf(eulerVaultAbi, name));
     for (const [name, topic] of Object.entries(EARN_TOPICS))
       expect(topic, name).to.equal(topicOf(eulerEarnAbi, name));
+    for (const [name, topic] of Object.entries(PERSPECTIVE_TOPICS))
+      expect(topic, name).to.equal(topicOf(eulerPerspectiveAbi, name));
     expect(PROXY_CREATED).to.equal(encodeEventTopics({ abi: eulerFactoryAbi, eventName: "ProxyCreated" })[0]);
     expect(CREATE_EULER_EARN).to.equal(
       encodeEventTopics({ abi: eulerEarnFactoryAbi, eventName: "CreateEulerEarn" })[0],
@@ -54,7 +64,7 @@ describe("euler: what logs touch", () => {
     for (const [signature, selector] of Object.entries(SELECTORS))
       expect(selector, signature).to.equal(toFunctionSelector(signature));
     expect(new Set(EULER_TOPICS).size).to.equal(
-      2 + Object.keys(EVK_TOPICS).length + Object.keys(EARN_TOPICS).length,
+      4 + Object.keys(EVK_TOPICS).length + Object.keys(EARN_TOPICS).length,
     );
   });
 
@@ -63,8 +73,9 @@ describe("euler: what logs touch", () => {
       { kind: "evk-factory", id: FACTORY },
       { kind: "evk-vault", id: STRANGER },
     ]);
-    expect(affectedBy(log(EARN_FACTORY, CREATE_EULER_EARN, pad(STRANGER)))).to.deep.equal([
+    expect(affectedBy(log(EARN_FACTORY, CREATE_EULER_EARN, pad(STRANGER), pad(VAULT)))).to.deep.equal([
       { kind: "earn-vault", id: STRANGER },
+      { kind: "earn-creation", id: `${STRANGER}:${VAULT}` },
     ]);
     expect(affectedBy(log(EARN_FACTORY, PROXY_CREATED, pad(STRANGER)))).to.deep.equal([]);
     expect(affectedBy(log(STRANGER, PROXY_CREATED, pad(VAULT)))).to.deep.equal([]);
@@ -81,6 +92,15 @@ describe("euler: what logs touch", () => {
       expect(affectedBy(log(EARN, topic)), name).to.deep.equal([{ kind: "earn-vault", id: EARN }]);
       expect(affectedBy(log(VAULT, topic)), name).to.deep.equal([]);
       expect(affectedBy(log(STRANGER, topic)), name).to.deep.equal([]);
+    }
+  });
+
+  it("reads a perspective again when its list changes, and ignores other contracts' lists", () => {
+    for (const topic of Object.values(PERSPECTIVE_TOPICS)) {
+      expect(affectedBy(log(LIST, topic, pad(VAULT)))).to.deep.equal([
+        { kind: "euler-perspective", id: LIST },
+      ]);
+      expect(affectedBy(log(STRANGER, topic, pad(VAULT)))).to.deep.equal([]);
     }
   });
 

@@ -2,10 +2,17 @@ import { readTopicAddress } from "../../../shared/evm/abi.ts";
 import type { Hex, RawLog } from "../../../shared/evm/port.ts";
 import type { EntityRef, KnownEntities } from "../protocol.ts";
 import type { EulerDeployment } from "./deployment.ts";
-import { EARN_VAULT, EVK_FACTORY, EVK_VAULT } from "./entity-kinds.ts";
+import { EARN_CREATION, EARN_VAULT, EVK_FACTORY, EVK_VAULT, PERSPECTIVE } from "./entity-kinds.ts";
+import { perspectivesOf } from "./listing.ts";
 
 export const PROXY_CREATED: Hex = "0x04e664079117e113faa9684bc14aecb41651cbf098b14eda271248c6d0cda57c";
 export const CREATE_EULER_EARN: Hex = "0x2ecfce4fdb2055c9639b56f59c2a14eeafce06a51d93d898155bc11b6141896f";
+
+/** A perspective's list gains or loses a vault. */
+export const PERSPECTIVE_TOPICS = {
+  PerspectiveVerified: "0x570e1c1f1f2e6e95bfd6d0cae607f36c3cd5ebb7bc35c2f87299924b1bcd3920",
+  PerspectiveUnverified: "0xc4f218915c2884639e62cc3bea5ef5c711dc26f0e3d6b23e2de05cc12c041a66",
+} as const satisfies Record<string, Hex>;
 
 /**
  * Events of an EVK vault. Every change of its cash, debts or shares ends with VaultStatus: deposits and transfers, whose
@@ -50,6 +57,7 @@ export const EARN_TOPICS = {
 const KIND_BY_TOPIC: ReadonlyMap<Hex, string> = new Map([
   ...Object.values(EVK_TOPICS).map((topic) => [topic, EVK_VAULT] as const),
   ...Object.values(EARN_TOPICS).map((topic) => [topic, EARN_VAULT] as const),
+  ...Object.values(PERSPECTIVE_TOPICS).map((topic) => [topic, PERSPECTIVE] as const),
 ]);
 
 export const EULER_TOPICS: readonly Hex[] = [PROXY_CREATED, CREATE_EULER_EARN, ...KIND_BY_TOPIC.keys()];
@@ -62,7 +70,7 @@ export function affectedEulerEntities(
   { address, topics }: RawLog,
   { known, deployment }: { known: KnownEntities; deployment: EulerDeployment },
 ): EntityRef[] {
-  const [topic, subject] = topics;
+  const [topic, subject, creator] = topics;
   if (topic === undefined) return [];
   if (topic === PROXY_CREATED) {
     if (address !== deployment.eVaultFactory) return [];
@@ -73,8 +81,15 @@ export function affectedEulerEntities(
   }
   if (topic === CREATE_EULER_EARN) {
     const isKnown = deployment.eulerEarnFactories.some((factory) => factory.address === address);
-    return isKnown ? [{ kind: EARN_VAULT, id: readTopicAddress(subject) }] : [];
+    if (!isKnown) return [];
+    const vault = readTopicAddress(subject);
+    return [
+      { kind: EARN_VAULT, id: vault },
+      { kind: EARN_CREATION, id: `${vault}:${readTopicAddress(creator)}` },
+    ];
   }
   const kind = KIND_BY_TOPIC.get(topic);
+  if (kind === PERSPECTIVE)
+    return perspectivesOf(deployment).includes(address) ? [{ kind, id: address }] : [];
   return kind !== undefined && known.has(kind, address) ? [{ kind, id: address }] : [];
 }

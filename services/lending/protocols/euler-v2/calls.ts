@@ -27,6 +27,8 @@ export const SELECTORS = {
   "LTVList()": "0x6a16ef84",
   "LTVFull(address)": "0x33708d0c",
   "getQuote(uint256,address,address)": "0xae68676c",
+  "creator()": "0x02d05d3f",
+  "verifiedArray()": "0x8d5e21d3",
   "owner()": "0x8da5cb5b",
   "curator()": "0xe66f53b7",
   "timelock()": "0xd33219b4",

@@ -7,6 +7,23 @@ export interface EulerDeployment {
   readonly eVaultFactory: Hex;
   /** Factories of EulerEarn: no getter lists the vaults of all their versions, so that their events are scanned. */
   readonly eulerEarnFactories: readonly { readonly address: Hex; readonly fromBlock: number }[];
+  /** Euler's own lists of vaults; without them no vault is listed. */
+  readonly perspectives?: EulerPerspectives | undefined;
+}
+
+/** Contracts that each list verified vaults (isVerified, verifiedArray). */
+export interface EulerPerspectives {
+  /** Where the addresses come from, and when they were taken from there. */
+  readonly source: string;
+  readonly date: string;
+  /** EVK vaults with a governor that Euler has admitted. */
+  readonly governed: Hex;
+  /** EVK vaults without a governor, whose oracles, rate models and collaterals are of Euler's registries. */
+  readonly ungoverned: readonly Hex[];
+  /** EVK vaults that only keep collateral: anybody may add one of any token. */
+  readonly escrow: Hex;
+  /** EulerEarn vaults that Euler has admitted. */
+  readonly eulerEarn: Hex;
 }
 
 const address = z
@@ -17,6 +34,16 @@ const address = z
 const section = z.strictObject({
   eVaultFactory: address,
   eulerEarnFactories: z.array(z.strictObject({ address, fromBlock: z.int().nonnegative() })),
+  perspectives: z
+    .strictObject({
+      source: z.string().min(1),
+      date: z.iso.date(),
+      governed: address,
+      ungoverned: z.array(address),
+      escrow: address,
+      eulerEarn: address,
+    })
+    .optional(),
 });
 
 /** Throws an Error that names the field and the rule. */

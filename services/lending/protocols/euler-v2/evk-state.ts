@@ -28,6 +28,8 @@ type EvkIdentity = {
   readonly oracle: string;
   readonly unitOfAccount: string;
   readonly dToken: string;
+  /** Who had the factory make the vault, and was its first governor. */
+  readonly creator: string;
 };
 
 export type EvkState = EvkIdentity & {
@@ -54,7 +56,8 @@ export async function readEvk(
 ): Promise<EvkState> {
   const contract = contractAt(reader, vault);
   const [identity, books, settings, collaterals] = await Promise.all([
-    previous === undefined ? readIdentity(contract, reader) : identityOf(previous),
+    // States of an earlier version have no creator.
+    previous?.creator === undefined ? readIdentity(contract, reader) : identityOf(previous),
     readBooks(contract),
     readSettings(contract),
     readCollaterals(contract, { reader, known: previous?.collaterals ?? [] }),
@@ -63,18 +66,19 @@ export async function readEvk(
   return { ...identity, books, ...settings, collaterals, quote };
 }
 
-function identityOf({ asset, name, symbol, oracle, unitOfAccount, dToken }: EvkState): EvkIdentity {
-  return { asset, name, symbol, oracle, unitOfAccount, dToken };
+function identityOf({ asset, name, symbol, oracle, unitOfAccount, dToken, creator }: EvkState): EvkIdentity {
+  return { asset, name, symbol, oracle, unitOfAccount, dToken, creator };
 }
 
 async function readIdentity(contract: Contract, reader: ContractReader): Promise<EvkIdentity> {
-  const [asset, name, symbol, oracle, unitOfAccount, dToken] = await Promise.all([
+  const [asset, name, symbol, oracle, unitOfAccount, dToken, creator] = await Promise.all([
     contract.address("asset()"),
     contract.tryCall("name()"),
     contract.tryCall("symbol()"),
     contract.address("oracle()"),
     contract.address("unitOfAccount()"),
     contract.address("dToken()"),
+    contract.address("creator()"),
   ]);
   return {
     asset: await readToken(asset, reader),
@@ -83,6 +87,7 @@ async function readIdentity(contract: Contract, reader: ContractReader): Promise
     oracle,
     unitOfAccount,
     dToken,
+    creator,
   };
 }
 

@@ -3,8 +3,9 @@ import { affectedEulerEntities, CREATE_EULER_EARN, EULER_TOPICS } from "./affect
 import { contractAt } from "./calls.ts";
 import { type EulerDeployment, parseEulerDeployment } from "./deployment.ts";
 import { type EarnState, readEarn } from "./earn-state.ts";
-import { EARN_VAULT, EVK_FACTORY, EVK_VAULT } from "./entity-kinds.ts";
+import { EARN_CREATION, EARN_VAULT, EVK_FACTORY, EVK_VAULT, PERSPECTIVE } from "./entity-kinds.ts";
 import { type EvkState, readEvk } from "./evk-state.ts";
+import { perspectivesOf, readPerspective } from "./listing.ts";
 import { eulerRows } from "./rows.ts";
 
 /** Addresses of the factory's list per call. */
@@ -15,13 +16,16 @@ const MAX_VAULTS = 1_000_000;
 /** Euler v2: the vaults of the Euler Vault Kit, and those of EulerEarn, which deposit into them. */
 export const eulerV2: LendingProtocol<EulerDeployment> = {
   id: "euler-v2",
-  kinds: [EVK_FACTORY, EVK_VAULT, EARN_VAULT],
+  kinds: [EVK_FACTORY, PERSPECTIVE, EVK_VAULT, EARN_VAULT, EARN_CREATION],
   topics: EULER_TOPICS,
   parseDeployment: parseEulerDeployment,
-  roots: ({ eVaultFactory }) => [{ kind: EVK_FACTORY, id: eVaultFactory }],
+  roots: (deployment) => [
+    { kind: EVK_FACTORY, id: deployment.eVaultFactory },
+    ...perspectivesOf(deployment).map((id) => ({ kind: PERSPECTIVE, id })),
+  ],
   scans: ({ eulerEarnFactories }) =>
     eulerEarnFactories.map(({ address, fromBlock }) => ({
-      name: `euler-v2 earn vaults of ${address}`,
+      name: `euler-v2 earn vaults and creators of ${address}`,
       addresses: [address],
       topics: [CREATE_EULER_EARN],
       fromBlock,
@@ -33,9 +37,12 @@ export const eulerV2: LendingProtocol<EulerDeployment> = {
       return { state: await readEvk(id, { reader, previous: previous as EvkState | undefined }) };
     if (kind === EARN_VAULT)
       return { state: await readEarn(id, { reader, previous: previous as EarnState | undefined }) };
+    if (kind === PERSPECTIVE) return readPerspective(id, reader);
+    // That it happened is all there is.
+    if (kind === EARN_CREATION) return { state: true };
     return readFactory(id, reader);
   },
-  rows: (entities, { time }) => eulerRows(entities, time),
+  rows: eulerRows,
 };
 
 /** Reads the factory's whole list each time: a reorg may have removed vaults from it. */

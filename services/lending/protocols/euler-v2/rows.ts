@@ -1,34 +1,50 @@
-import type { EntitySet } from "../protocol.ts";
-import { fromFixed, type LendingRow, type MarketRow, toUnits } from "../rows.ts";
+import type { Entity, EntitySet } from "../protocol.ts";
+import { fromFixed, type LendingRow, type MarketRow, toUnits, type VaultRow } from "../rows.ts";
+import type { EulerDeployment } from "./deployment.ts";
 import { type EarnState, MAX_CAP } from "./earn-state.ts";
 import { type EarnView, viewEarn } from "./earn-view.ts";
-import { EARN_VAULT, EVK_VAULT } from "./entity-kinds.ts";
+import { EARN_CREATION, EARN_VAULT, EVK_VAULT } from "./entity-kinds.ts";
 import type { Collateral, EvkState } from "./evk-state.ts";
 import { type EvkView, ltvOf, viewEvk } from "./evk-view.ts";
+import { listedVaults } from "./listing.ts";
 import { toOraclePrice } from "./oracle.ts";
 
 const protocolId = "euler-v2";
 
 /** Every row of a chain's Euler vaults at `time`; each EVK vault is accrued once. */
-export function* eulerRows(entities: EntitySet, time: number): Generator<LendingRow> {
+export function* eulerRows(
+  entities: EntitySet,
+  { time, deployment }: { time: number; deployment: EulerDeployment },
+): Generator<LendingRow> {
+  const listed = listedVaults(entities, deployment);
   const views = new Map<string, EvkView>();
   const evkView = (address: string): EvkView | undefined => {
     const known = views.get(address);
     if (known) return known;
     const vault = entities.get<EvkState>(EVK_VAULT, address);
     if (vault === undefined) return undefined;
-    const view = viewEvk(vault, time);
+    const view = viewEvk(listed.has(address) ? vault : withoutQuote(vault), time);
     views.set(address, view);
     return view;
   };
   for (const { id } of entities.all(EVK_VAULT)) {
     const view = evkView(id);
-    if (view) yield* evkRows(view);
+    if (view) yield* evkRows(view, listed.has(id));
   }
-  for (const vault of entities.all<EarnState>(EARN_VAULT)) yield* earnRows(viewEarn(vault, evkView));
+  for (const vault of entities.all<EarnState>(EARN_VAULT)) {
+    const curator = curatorOf(vault.state);
+    const isOfCurator =
+      curator !== null && entities.get(EARN_CREATION, `${vault.id}:${curator}`) !== undefined;
+    yield* earnRows(viewEarn(vault, evkView), { listed, isOfCurator });
+  }
 }
 
-function* evkRows(view: EvkView): Generator<LendingRow> {
+/** A vault's creator chooses its oracle, which can give any token any price: only a listed vault's is believed. */
+function withoutQuote(vault: Entity<EvkState>): Entity<EvkState> {
+  return { ...vault, state: { ...vault.state, quote: null } };
+}
+
+function* evkRows(view: EvkView, listed: boolean): Generator<LendingRow> {
   const { address, state, supplied } = view;
   const { decimals } = state.asset;
   const units = (raw: bigint) => toUnits(raw, decimals);
@@ -37,7 +53,8 @@ function* evkRows(view: EvkView): Generator<LendingRow> {
     table: "vault",
     protocolId,
     address,
-    curator: null,
+    listed,
+    ...governorOf(state),
     symbol: state.symbol,
     vaultName: state.name,
     underlying: tokenRef(state.asset),
@@ -61,6 +78,7 @@ function* evkRows(view: EvkView): Generator<LendingRow> {
     const pair = pairOf(view, collateral);
     yield {
       table: "market",
+      listed,
       ...pair,
       supply: units(supplied),
       borrow: units(view.borrowed),
@@ -72,7 +90,10 @@ function* evkRows(view: EvkView): Generator<LendingRow> {
   }
 }
 
-function* earnRows(view: EarnView): Generator<LendingRow> {
+function* earnRows(
+  view: EarnView,
+  { listed, isOfCurator }: { listed: ReadonlySet<string>; isOfCurator: boolean },
+): Generator<LendingRow> {
   const { address, state, supplied } = view;
   const { decimals } = state.asset;
   const units = (raw: bigint) => toUnits(raw, decimals);
@@ -80,7 +101,9 @@ function* earnRows(view: EarnView): Generator<LendingRow> {
     table: "vault",
     protocolId,
     address,
+    listed: listed.has(address),
     curator: curatorOf(state),
+    isOfCurator,
     symbol: state.symbol,
     vaultName: state.name,
     underlying: tokenRef(state.asset),
@@ -121,7 +144,7 @@ function* earnRows(view: EarnView): Generator<LendingRow> {
 function pairOf(
   { address, state, supplyApy, borrowApy, utilization }: EvkView,
   collateral: Collateral,
-): Omit<MarketRow, "table" | "supply" | "borrow" | "available"> {
+): Omit<MarketRow, "table" | "listed" | "supply" | "borrow" | "available"> {
   return {
     protocolId,
     marketId: `${address}:${collateral.vault}`,
@@ -137,6 +160,12 @@ function pairOf(
 
 function tokenRef({ address, symbol }: { address: string; symbol: string }) {
   return { address, symbol };
+}
+
+/** An EVK vault's governor; null where it has none. */
+function governorOf({ governorAdmin, creator }: EvkState): Pick<VaultRow, "curator" | "isOfCurator"> {
+  if (BigInt(governorAdmin) === 0n) return { curator: null, isOfCurator: false };
+  return { curator: governorAdmin, isOfCurator: governorAdmin === creator };
 }
 
 /** The curator, or the owner; null where both are the zero address. */

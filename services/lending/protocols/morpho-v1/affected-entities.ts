@@ -3,7 +3,7 @@ import type { Hex, RawLog } from "../../../shared/evm/port.ts";
 import type { EntityRef, KnownEntities } from "../protocol.ts";
 import type { MorphoDeployment } from "./deployment.ts";
 import { FACTORY_EVENTS, MORPHO_EVENTS, VAULT_EVENTS } from "./events.ts";
-import { marketRef, VAULT, vaultRef } from "./state.ts";
+import { creationRef, marketRef, VAULT, vaultRef } from "./state.ts";
 
 const morphoTopics: ReadonlySet<Hex> = new Set(Object.values(MORPHO_EVENTS));
 const vaultTopics: ReadonlySet<Hex> = new Set(Object.values(VAULT_EVENTS));
@@ -22,7 +22,9 @@ export function affectedMorphoEntities(
   if (log.address === deployment.morpho) return morphoTopics.has(topic) ? affectedByMorpho(log, known) : [];
   if (topic === FACTORY_EVENTS.CreateMetaMorpho) {
     const isKnown = deployment.vaultFactories.some(({ address }) => address === log.address);
-    return isKnown ? [vaultRef(readTopicAddress(log.topics[1]))] : [];
+    if (!isKnown) return [];
+    const [vault, creator] = [readTopicAddress(log.topics[1]), readTopicAddress(log.topics[2])];
+    return [vaultRef(vault), creationRef(vault, creator)];
   }
   return vaultTopics.has(topic) && known.has(VAULT, log.address) ? [vaultRef(log.address)] : [];
 }

@@ -15,6 +15,10 @@ const section = z.strictObject({
   adaptiveCurveIrms: z.array(address),
   /** MetaMorpho factories of either version: only vaults of v1.1 have lostAssets(). */
   vaultFactories: z.array(z.strictObject({ address, fromBlock: block })),
+  /** The vaults that Morpho lists: no contract says so. Without it, none is listed. */
+  listing: z
+    .strictObject({ source: z.string().min(1), date: z.iso.date(), vaults: z.array(address) })
+    .optional(),
 });
 
 export type MorphoDeployment = z.infer<typeof section>;

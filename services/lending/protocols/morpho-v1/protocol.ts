@@ -6,19 +6,19 @@ import { FACTORY_EVENTS, MORPHO_EVENTS } from "./events.ts";
 import { readMarket } from "./read-market.ts";
 import { readVault } from "./read-vault.ts";
 import { morphoRows } from "./rows.ts";
-import { MARKET, type MarketState, VAULT, type VaultState } from "./state.ts";
+import { CREATION, MARKET, type MarketState, VAULT, type VaultState } from "./state.ts";
 
 /** Morpho Blue's markets, and the MetaMorpho vaults (v1.0 and v1.1) that allocate deposits to them. */
 export const morphoV1: LendingProtocol<MorphoDeployment> = {
   id: "morpho-v1",
-  kinds: [VAULT, MARKET],
+  kinds: [VAULT, MARKET, CREATION],
   topics: MORPHO_TOPICS,
   parseDeployment,
   roots: () => [],
   scans: ({ morpho, fromBlock, vaultFactories }) => [
     { name: "morpho-v1 markets", addresses: [morpho], topics: [MORPHO_EVENTS.CreateMarket], fromBlock },
     ...vaultFactories.map((factory) => ({
-      name: `morpho-v1 vaults of ${factory.address}`,
+      name: `morpho-v1 vaults and creators of ${factory.address}`,
       addresses: [factory.address],
       topics: [FACTORY_EVENTS.CreateMetaMorpho],
       fromBlock: factory.fromBlock,
@@ -26,9 +26,13 @@ export const morphoV1: LendingProtocol<MorphoDeployment> = {
   ],
   affectedEntities: affectedMorphoEntities,
   // The states of a kind are written by its own reader alone.
-  read: ({ kind, id }, { reader, previous, deployment }) =>
-    kind === VAULT
-      ? readVault(id as Hex, { reader, previous: previous as VaultState | undefined, deployment })
-      : readMarket(id as Hex, { reader, previous: previous as MarketState | undefined, deployment }),
+  async read({ kind, id }, { reader, previous, deployment }) {
+    if (kind === VAULT)
+      return readVault(id as Hex, { reader, previous: previous as VaultState | undefined, deployment });
+    if (kind === MARKET)
+      return readMarket(id as Hex, { reader, previous: previous as MarketState | undefined, deployment });
+    // Of a creation, that it happened is all there is.
+    return { state: true };
+  },
   rows: morphoRows,
 };

@@ -9,8 +9,18 @@ import {
   type VaultMarketRow,
   type VaultRow,
 } from "../rows.ts";
+import type { MorphoDeployment } from "./deployment.ts";
 import { type MarketFigures, marketFigures } from "./market-figures.ts";
-import { MARKET, type MarketState, type Token, VAULT, type VaultState, ZERO_ADDRESS } from "./state.ts";
+import {
+  CREATION,
+  creationRef,
+  MARKET,
+  type MarketState,
+  type Token,
+  VAULT,
+  type VaultState,
+  ZERO_ADDRESS,
+} from "./state.ts";
 import { type VaultFigures, vaultFigures } from "./vault-figures.ts";
 
 const PROTOCOL = "morpho-v1";
@@ -22,22 +32,42 @@ const PROTOCOL = "morpho-v1";
 const oracle: OraclePrice | null = null;
 
 /** Rows of all markets, then of each vault and its markets. A vault with an unknown market has no rows yet. */
-export function* morphoRows(entities: EntitySet, { time }: { time: number }): Generator<LendingRow> {
+export function* morphoRows(
+  entities: EntitySet,
+  { time, deployment }: { time: number; deployment: Pick<MorphoDeployment, "listing"> },
+): Generator<LendingRow> {
+  const listedVaults = new Set<string>(deployment.listing?.vaults ?? []);
+  const listedMarkets = marketsOf(entities, listedVaults);
   const markets = new Map<string, MarketFigures>();
   for (const { id, state } of entities.all<MarketState>(MARKET)) {
     const figures = marketFigures(state, time);
     markets.set(id, figures);
-    yield marketRow(id, figures);
+    yield { ...marketRow(id, figures), listed: listedMarkets.has(id) };
   }
   for (const { id, state } of entities.all<VaultState>(VAULT)) {
     const figures = vaultFigures(state, markets);
     if (figures === undefined) continue;
-    yield vaultRow(id, state, figures);
+    const curator = curatorOf(state);
+    yield {
+      ...vaultRow(id, state, figures),
+      listed: listedVaults.has(id),
+      curator,
+      isOfCurator: curator !== null && entities.get(CREATION, creationRef(id, curator).id) !== undefined,
+    };
     yield* vaultMarketRows(id, figures);
   }
 }
 
-function marketRow(marketId: string, figures: MarketFigures): MarketRow {
+/** A market is listed while a listed vault has it in its withdraw queue, as in Morpho's own listing. */
+function marketsOf(entities: EntitySet, vaults: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set(
+    [...vaults].flatMap((vault) =>
+      (entities.get<VaultState>(VAULT, vault)?.state.markets ?? []).map(({ id }) => id),
+    ),
+  );
+}
+
+function marketRow(marketId: string, figures: MarketFigures): Omit<MarketRow, "listed"> {
   const { params, supply, borrow, liquidity } = figures;
   const { decimals } = params.loan;
   return {
@@ -54,14 +84,17 @@ function marketRow(marketId: string, figures: MarketFigures): MarketRow {
   };
 }
 
-function vaultRow(address: string, state: VaultState, figures: VaultFigures): VaultRow {
+function vaultRow(
+  address: string,
+  state: VaultState,
+  figures: VaultFigures,
+): Omit<VaultRow, "listed" | "curator" | "isOfCurator"> {
   const { asset, name, symbol, fee } = state;
   const units = (raw: bigint) => toUnits(raw, asset.decimals);
   return {
     table: "vault",
     protocolId: PROTOCOL,
     address,
-    curator: curatorOf(state),
     symbol,
     vaultName: name,
     underlying: refOf(asset),

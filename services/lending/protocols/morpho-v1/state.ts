@@ -3,6 +3,8 @@ import type { EntityRef } from "../protocol.ts";
 
 export const MARKET = "morpho-market";
 export const VAULT = "metamorpho-vault";
+/** Who made a vault: the ids are `<vault>:<account>`. */
+export const CREATION = "metamorpho-creation";
 
 export const ZERO_ADDRESS = "0x0000000000000000000000000000000000000000";
 
@@ -14,6 +16,11 @@ export function marketRef(id: Hex): EntityRef {
 /** A vault's entity; its id is its address. */
 export function vaultRef(address: Hex): EntityRef {
   return { kind: VAULT, id: address.toLowerCase() };
+}
+
+/** That this account made this vault. */
+export function creationRef(vault: string, account: string): EntityRef {
+  return { kind: CREATION, id: `${vault}:${account}` };
 }
 
 // Types, not interfaces: only type aliases are assignable to EntityState.

@@ -11,7 +11,7 @@ export interface TableQuery {
   readonly offset: number;
   readonly limit: number;
   /** Only rows with these cells; undefined = any. */
-  readonly equals?: Readonly<Record<string, string | true | undefined>>;
+  readonly equals?: Readonly<Record<string, string | boolean | undefined>>;
   /** Only rows with a number of at least `value` in this column; null never passes. */
   readonly minimum?: { readonly column: string; readonly value: number };
 }
@@ -74,9 +74,10 @@ export class ColumnTable {
     for (const [name, wanted] of Object.entries(equals)) {
       if (wanted === undefined) continue;
       const column = this.#column(name);
-      if (wanted === true) {
+      if (typeof wanted === "boolean") {
         const keys = this.#keysOf(name);
-        conditions.push((at) => keys[at] === 1);
+        const key = Number(wanted);
+        conditions.push((at) => keys[at] === key);
       } else if (column.kind === "text") {
         const { ids, dictionary } = column;
         const id = dictionary.find(wanted);

@@ -50,6 +50,8 @@ export const VAULT_LAYOUT = layoutOf<VaultRow>()({
     ...oracle.texts,
   },
   numbers: {
+    listed: (row) => row.listed,
+    isOfCurator: (row) => row.isOfCurator,
     supply: (row) => row.supply,
     borrow: (row) => row.borrow,
     available: (row) => row.available,
@@ -68,6 +70,7 @@ export const VAULT_LAYOUT = layoutOf<VaultRow>()({
 export const MARKET_LAYOUT = layoutOf<MarketRow>()({
   texts: { ...pair, ...oracle.texts },
   numbers: {
+    listed: (row) => row.listed,
     supply: (row) => row.supply,
     borrow: (row) => row.borrow,
     available: (row) => row.available,

@@ -28,12 +28,14 @@ import {
   type ConstantCells,
   computed,
   constant,
+  type FlagCells,
   flags,
   type NumberCells,
   numbers,
   texts,
 } from "../columns/table-columns.ts";
 import type { PriceTable } from "../prices/price-table.ts";
+import { type Curation, findCuration } from "./curation.ts";
 import { type MarketColumns, NO_CURATOR, tokenPricesUsd, type VaultMarketColumns } from "./layouts.ts";
 import type { RowSet } from "./row-set.ts";
 
@@ -50,9 +52,10 @@ const ORDERS = {
 /** A curator with its vaults of one protocol. */
 interface CuratorRow {
   readonly address: string;
-  /** NaN if any vault has no price: a sum of the others would pass for the total. */
+  /** NaN if any vault with assets has no price: a sum of the others would pass for the total. */
   readonly totalTvlUsd: number;
   readonly vaultCount: number;
+  readonly listed: boolean;
 }
 
 export interface TableOptions {
@@ -70,6 +73,7 @@ export class ProtocolTables {
   readonly #options: TableOptions;
   /** Cells that are equal in all rows. */
   readonly #shared: Record<"chainId" | "protocolId" | "updatedAt", ConstantCells>;
+  #curationOfVaults: Curation | undefined;
   #vaults: ColumnTable | undefined;
   #curators: ColumnTable | undefined;
   #markets: ColumnTable | undefined;
@@ -118,14 +122,13 @@ export class ProtocolTables {
     const [performanceFee, managementFee] = [column("performanceFee"), column("managementFee")];
     const supplyUsd = inUsd(supply);
     const address = texts(vaults.text("address"));
+    const { curator, curated } = this.#curation;
     const columns: ColumnsFor<typeof lendingaPools> &
       ColumnsFor<typeof lendingbVaults> &
-      ColumnsFor<typeof lendingbCuratorVaults> = {
+      ColumnsFor<typeof lendingbCuratorVaults> & { isCurated: FlagCells } = {
       ...this.#shared,
-      curatorAddress: texts(vaults.text("curator")),
-      curatorName: texts(
-        replaceTexts(vaults.text("curator"), (curator) => curators.nameOf(chainId, curator)),
-      ),
+      curatorAddress: texts(curator),
+      curatorName: texts(replaceTexts(curator, (account) => curators.nameOf(chainId, account))),
       poolAddress: address,
       vaultAddress: address,
       symbol: texts(vaults.text("symbol")),
@@ -159,8 +162,15 @@ export class ProtocolTables {
       ltv: numbers(column("ltv")),
       borrowable: flags(column("borrowable")),
       depositEnabled: flags(column("depositEnabled")),
+      listed: flags(column("listed")),
+      isCurated: flags(curated),
     };
     return new ColumnTable({ count, columns, defaultOrder: ORDERS.vaults });
+  }
+
+  get #curation(): Curation {
+    this.#curationOfVaults ??= findCuration(this.#options.rows.vaults, this.#options);
+    return this.#curationOfVaults;
   }
 
   #makeCurators(): ColumnTable {
@@ -176,27 +186,38 @@ export class ProtocolTables {
       totalTvlUsd: numbers(rows.number("totalTvlUsd")),
       vaultCount: numbers(rows.number("vaultCount")),
       verified: flags(isVerified),
+      listed: flags(rows.number("listed")),
     };
     return new ColumnTable({ count, columns, defaultOrder: ORDERS.curators });
   }
 
   #curatorRows() {
     const { vaults } = this;
-    const { ids, dictionary } = this.#options.rows.vaults.text("curator");
-    const tvlUsd = vaults.numbers("tvlUsd");
+    const { curator, curated } = this.#curation;
+    const { ids, dictionary } = curator;
+    const [tvlUsd, supply, listed] = ["tvlUsd", "supply", "listed"].map((name) => vaults.numbers(name)) as [
+      Float64Array,
+      Float64Array,
+      Float64Array,
+    ];
     const counts = new Uint32Array(dictionary.size);
+    const listedCounts = new Uint32Array(dictionary.size);
     const sums = new Float64Array(dictionary.size);
     // In the same order in every process: float sums depend on it. NaN makes the sum NaN.
     for (const at of vaults.find({ order: [], offset: 0, limit: vaults.count })) {
+      if (curated[at] !== 1) continue;
       const id = ids[at] as number;
       counts[id] = (counts[id] as number) + 1;
-      sums[id] = (sums[id] as number) + (tvlUsd[at] as number);
+      listedCounts[id] = (listedCounts[id] as number) + (listed[at] as number);
+      // Nothing is worth nothing, whatever its price.
+      if (supply[at] !== 0) sums[id] = (sums[id] as number) + (tvlUsd[at] as number);
     }
     const rows = new RowColumns(CURATOR_LAYOUT, new ColumnDictionaries());
     for (const [id, vaultCount] of counts.entries()) {
       const address = dictionary.textOf(id);
       if (vaultCount === 0 || address === NO_CURATOR) continue;
-      rows.add({ address, vaultCount, totalTvlUsd: sums[id] as number });
+      const isListed = (listedCounts[id] as number) > 0;
+      rows.add({ address, vaultCount, totalTvlUsd: sums[id] as number, listed: isListed });
     }
     return rows;
   }
@@ -219,6 +240,7 @@ export class ProtocolTables {
       ...rateColumns(markets),
       ltv,
       lltv: ltv,
+      listed: flags(markets.number("listed")),
     };
     return new ColumnTable({ count, columns, defaultOrder: ORDERS.markets });
   }
@@ -251,7 +273,11 @@ export class ProtocolTables {
 
 const CURATOR_LAYOUT = layoutOf<CuratorRow>()({
   texts: { address: (row) => row.address },
-  numbers: { totalTvlUsd: (row) => row.totalTvlUsd, vaultCount: (row) => row.vaultCount },
+  numbers: {
+    totalTvlUsd: (row) => row.totalTvlUsd,
+    vaultCount: (row) => row.vaultCount,
+    listed: (row) => row.listed,
+  },
 });
 
 function pairColumns(rows: MarketColumns | VaultMarketColumns) {

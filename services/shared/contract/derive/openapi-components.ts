@@ -1,4 +1,5 @@
 import { type ErrorCode, HTTP_STATUS } from "../../errors.ts";
+import type { FORMAT_MEDIA_TYPES } from "../format.ts";
 
 const HEADERS = {
   "X-Data-Block": {
@@ -147,6 +148,28 @@ const CELL = {
   ],
 };
 
+const OBJECT_TABLE = {
+  type: "object",
+  required: ["columns", "data", "rows"],
+  properties: {
+    columns: { type: "array", items: { $ref: "#/components/schemas/Column" } },
+    data: {
+      type: "array",
+      items: { type: "object", additionalProperties: { $ref: "#/components/schemas/Cell" } },
+    },
+    rows: { type: "integer", minimum: 0 },
+  },
+};
+
+/** The schema of each format besides the specified one. */
+export const FORMAT_SCHEMAS: Readonly<Record<keyof typeof FORMAT_MEDIA_TYPES, string>> = {
+  objects: "ObjectTable",
+  csv: "Csv",
+  ndjson: "Ndjson",
+  arrow: "Arrow",
+  parquet: "Parquet",
+};
+
 const SCHEMAS = {
   Table: {
     type: "object",
@@ -177,6 +200,19 @@ const SCHEMAS = {
     },
   },
   Cell: CELL,
+  ObjectTable: {
+    description:
+      "A table (in an array where the specified form is one) whose rows are objects, by column name.",
+    anyOf: [OBJECT_TABLE, { type: "array", minItems: 1, maxItems: 1, items: OBJECT_TABLE }],
+  },
+  Csv: {
+    type: "string",
+    description:
+      "RFC 4180 with a header line; null is an empty field, an empty text is quoted, arrays are JSON.",
+  },
+  Ndjson: { type: "string", description: "One JSON object a line, by column name." },
+  Arrow: { type: "string", format: "binary", description: "An Arrow IPC stream of one record batch." },
+  Parquet: { type: "string", format: "binary", description: "A Parquet file." },
   Error: {
     type: "object",
     properties: {

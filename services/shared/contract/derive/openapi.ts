@@ -1,7 +1,8 @@
 import type { Endpoint } from "../endpoint.ts";
 import type { Examples } from "../examples.ts";
+import { FORMAT_MEDIA_TYPES } from "../format.ts";
 import { columnsTable, describeAnswer } from "./markdown.ts";
-import { errorResponses, SHARED_COMPONENTS, successHeaders } from "./openapi-components.ts";
+import { errorResponses, FORMAT_SCHEMAS, SHARED_COMPONENTS, successHeaders } from "./openapi-components.ts";
 import { describeParameters, type ParameterDoc, selectExamples, typedExample } from "./parameters.ts";
 
 export interface OpenApiOptions {
@@ -105,6 +106,14 @@ function parameter(doc: ParameterDoc, example: string | undefined): Record<strin
   };
 }
 
+/** The same rows in other forms. The specified one is first: what generated clients take. */
+const OTHER_FORMATS = Object.fromEntries(
+  Object.entries(FORMAT_MEDIA_TYPES).map(([format, mediaType]) => [
+    mediaType,
+    { schema: { $ref: `#/components/schemas/${FORMAT_SCHEMAS[format as keyof typeof FORMAT_MEDIA_TYPES]}` } },
+  ]),
+);
+
 function success(endpoint: Endpoint): Record<string, unknown> {
   const table = {
     allOf: [{ $ref: "#/components/schemas/Table" }],
@@ -121,6 +130,6 @@ function success(endpoint: Endpoint): Record<string, unknown> {
   return {
     description: `${endpoint.summary}. Columns, in order:\n\n${columnsTable(endpoint.columns)}`,
     headers: successHeaders(),
-    content: { [endpoint.mediaType]: { schema } },
+    content: { [endpoint.mediaType]: { schema }, ...OTHER_FORMATS },
   };
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { sortableNames } from "../define.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ExampleParams } from "../examples.ts";
+import { FORMAT_PARAM, formatSchema } from "../format.ts";
 
 /** The part of JSON Schema (OpenAPI 3.0) that parameters use. */
 export interface ParameterSchema {
@@ -42,7 +43,7 @@ const SCHEMA_KEYS = [
 const META_KEYS = ["description", "example", "documentedDefault", "default"];
 const INT32_MAX = 2 ** 31 - 1;
 
-/** Every query parameter of an endpoint as documents and tests see it: declared ones, their aliases, then the order lists. */
+/** Every query parameter of an endpoint as documents and tests see it: declared ones, their aliases, the order lists, format. */
 export function describeParameters(endpoint: Endpoint): ParameterDoc[] {
   const aliases = Object.entries(endpoint.aliases ?? {});
   const docs: ParameterDoc[] = [];
@@ -60,7 +61,8 @@ export function describeParameters(endpoint: Endpoint): ParameterDoc[] {
     docs.push({ ...doc, name: alias, required: false, description: description(name), aliasOf: name });
   }
   const names = sortableNames(endpoint);
-  return names.length === 0 ? docs : [...docs, orderDoc("asc", names), orderDoc("desc", names)];
+  const orders = names.length === 0 ? [] : [orderDoc("asc", names), orderDoc("desc", names)];
+  return [...docs, ...orders, describe(FORMAT_PARAM, formatSchema)];
 }
 
 function describe(name: string, schema: z.ZodType): ParameterDoc {

@@ -26,7 +26,7 @@ const mapOf = (value: unknown, key = "^[A-Za-z0-9._-]+$") => ({
 
 const schemaObject = closed({
   type: { enum: ["string", "integer", "number", "boolean", "array", "object"] },
-  format: { enum: ["int64"] },
+  format: { enum: ["int64", "binary"] },
   description: text,
   enum: { type: "array", minItems: 1, uniqueItems: true },
   minimum: { type: "number" },
@@ -40,6 +40,7 @@ const schemaObject = closed({
   default: {},
   items: { $ref: "#/definitions/schema" },
   properties: mapOf({ $ref: "#/definitions/schema" }),
+  additionalProperties: { $ref: "#/definitions/schema" },
   required: { type: "array", items: text, minItems: 1, uniqueItems: true },
   allOf: { type: "array", items: { $ref: "#/definitions/schema" }, minItems: 1 },
   anyOf: { type: "array", items: { $ref: "#/definitions/schema" }, minItems: 1 },
@@ -51,7 +52,7 @@ const response = closed(
     headers: mapOf(refTo("headers")),
     content: mapOf(
       closed({ schema: { $ref: "#/definitions/schema" } }, ["schema"]),
-      "^application/[a-z0-9.+]+$",
+      "^(application|text)/[a-z0-9.+-]+(; ?[a-z]+=[a-z0-9-]+)*$",
     ),
   },
   ["description"],

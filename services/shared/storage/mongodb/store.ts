@@ -15,6 +15,7 @@ import type {
   RowOf,
   Selection,
   Store,
+  StoreSize,
   SummableField,
   WriteStep,
 } from "../port.ts";
@@ -145,6 +146,16 @@ class MongoStore implements Store {
     if (reading !== undefined)
       return work(reading.db.collection(declared.name), { session: reading.session });
     return this.#connection.retryable((db) => work(db.collection<StoredDocument>(declared.name), {}));
+  }
+
+  async size(): Promise<StoreSize> {
+    const stats = await this.#connection.retryable((db) => db.command({ dbStats: 1 }));
+    const { storageSize, indexSize, fsTotalSize, fsUsedSize } = stats as Readonly<Record<string, number>>;
+    const storedBytes = Number(storageSize ?? 0) + Number(indexSize ?? 0);
+    // Routers and compatible servers do not say what their disks hold.
+    const freeBytes =
+      fsTotalSize === undefined || fsUsedSize === undefined ? undefined : fsTotalSize - fsUsedSize;
+    return { storedBytes, freeBytes };
   }
 
   async snapshot<C extends Collection, T>(

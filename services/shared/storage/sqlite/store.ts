@@ -22,6 +22,7 @@ import {
   type RowOf,
   type Selection,
   type Store,
+  type StoreSize,
   type SummableField,
   type WriteStep,
 } from "../port.ts";
@@ -67,6 +68,7 @@ import {
   TEXT_SEPARATOR,
   updateSql,
 } from "./sql.ts";
+import { sizeOfFile } from "./size.ts";
 import { Views } from "./views.ts";
 
 /** Opens or creates the file. @throws Error that names the path. */
@@ -95,6 +97,10 @@ class SqliteStore implements Store {
 
   get term(): string {
     return "";
+  }
+
+  async size(): Promise<StoreSize> {
+    return sizeOfFile(this.#path);
   }
 
   async snapshot<C extends Collection, T>(

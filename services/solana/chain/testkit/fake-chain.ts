@@ -42,6 +42,7 @@ export function fakeTransaction(number: number): SolanaTransaction {
     },
     meta: { err: null, fee: 5000, preBalances: [10_000, 1], postBalances: [5_000, 1] },
     version: "legacy",
+    transactionIndex: 0,
   };
 }
 

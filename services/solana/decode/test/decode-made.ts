@@ -3,6 +3,7 @@ import { decodeTransaction } from "../decode.ts";
 import type { DecodedTransaction, LiquidityChange, SupplyChange, Trade } from "../model.ts";
 
 const NOTHING: DecodedTransaction = {
+  transactionIndex: 0,
   signature: "",
   feePayer: "",
   events: [],

@@ -1,6 +1,6 @@
-import { decodeBase58 } from "../../../shared/contract/base58.ts";
 import type { SolanaInstruction, SolanaTransaction, TransactionMeta } from "../../chain/port.ts";
 import { BrokenTransactionError } from "../errors.ts";
+import { readInstructionData } from "../instruction-data.ts";
 import type { CompiledInstruction, Program } from "../programs/define.ts";
 import { programs } from "../programs/index.ts";
 import { indexBalances, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, type TokenBalances } from "./balances.ts";
@@ -65,7 +65,7 @@ export function parseTransaction(transaction: SolanaTransaction, meta: Transacti
     const program = PROGRAMS.get(address);
     if (program === undefined) continue;
     checkAccountIndexes(instructionIndex, instruction, keys.length);
-    const data = decodeBase58(instruction.data);
+    const data = readInstructionData(instruction);
     if (data === undefined)
       throw new BrokenTransactionError(`Instruction ${instructionIndex}: its data is not base58.`);
     instructionData[instructionIndex] = data;

@@ -1,9 +1,9 @@
 /** Instructions of the two token programs: transfers, mints and burns. */
 
-import { decodeBase58 } from "../../../shared/contract/base58.ts";
 import type { SolanaInstruction } from "../../chain/port.ts";
 import { readU64 } from "../bytes.ts";
 import { BrokenTransactionError } from "../errors.ts";
+import { readInstructionData } from "../instruction-data.ts";
 
 /** Accounts are indexes of the transaction's keys. */
 export interface Transfer {
@@ -69,7 +69,7 @@ export function readTokenInstruction(
   instructionIndex: number,
   instruction: SolanaInstruction,
 ): void {
-  const data = decodeBase58(instruction.data);
+  const data = readInstructionData(instruction);
   if (data === undefined)
     throw new BrokenTransactionError(`Instruction ${instructionIndex}: its data is not base58.`);
   if (data[0] === OP.batch) readBatch(ops, { instructionIndex, accounts: instruction.accounts, data });

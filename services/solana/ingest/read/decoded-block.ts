@@ -31,11 +31,17 @@ export interface SlotRange {
 /** Reads and decodes blocks; as SolanaSource.blocks otherwise. */
 export interface BlockReader {
   blocks(range: SlotRange): Promise<DecodedBlock[]>;
+  /** The slot that is needed next, where blocks may be pushed from then on; undefined = none are needed. */
+  follow?(fromSlot: number | undefined): void;
+  /** What was pushed does not fit the chain: read for a while without. */
+  distrust?(): void;
 }
 
-export function toDecodedBlock(block: SolanaBlock): DecodedBlock {
+/** @param options.withHolders false = rows of pools alone: no balances, no mints and burns */
+export function toDecodedBlock(block: SolanaBlock, { withHolders = true } = {}): DecodedBlock {
   const { slot, blockhash, previousBlockhash, parentSlot, blockTime } = block;
-  const { transactions, broken } = decodeBlock(block);
+  const { transactions: decoded, broken } = decodeBlock(block);
+  const transactions = withHolders ? decoded : decoded.flatMap(keepPoolRows);
   return {
     slot,
     blockhash,
@@ -47,4 +53,13 @@ export function toDecodedBlock(block: SolanaBlock): DecodedBlock {
     broken,
     changedMetadata: findMetadataChanges(block.transactions),
   };
+}
+
+/** What is the same in a block that has the exchanges' transactions alone. */
+function keepPoolRows(transaction: DecodedTransaction): DecodedTransaction[] {
+  const events = transaction.events.filter((event) => "pool" in event);
+  const disagreements = transaction.disagreements.filter(({ program }) => program !== "token");
+  return events.length + disagreements.length === 0
+    ? []
+    : [{ ...transaction, events, disagreements, balances: [] }];
 }

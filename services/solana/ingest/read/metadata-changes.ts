@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { decodeBase58 } from "../../../shared/contract/base58.ts";
 import type { SolanaInstruction, SolanaTransaction } from "../../chain/port.ts";
 import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { hasBytes } from "../../decode/bytes.ts";
+import { readInstructionData } from "../../decode/instruction-data.ts";
 
 /** Position of the account that an instruction may change: a mint (token programs) or a metadata account (Metaplex). */
 type FindAccountPosition = (data: Uint8Array) => number | undefined;
@@ -36,8 +36,13 @@ const PROGRAMS = new Map<string, FindAccountPosition>([
   [METADATA_PROGRAM, (data) => METAPLEX[data[0] as number]],
 ]);
 
-/** Base58 texts of this length have 9 or 10 bytes: transfers, most instructions of token programs, which change nothing here. */
-const TRANSFER_DATA_LENGTH = { min: 11, max: 14 };
+/** 9 or 10 bytes, and the lengths of their base58 texts: transfers, most instructions of token programs, which change nothing here. */
+const TRANSFER_LENGTH = { bytes: { min: 9, max: 10 }, text: { min: 11, max: 14 } };
+
+function isTransferData({ data }: SolanaInstruction): boolean {
+  const { min, max } = typeof data === "string" ? TRANSFER_LENGTH.text : TRANSFER_LENGTH.bytes;
+  return data.length >= min && data.length <= max;
+}
 
 /**
  * Mints and metadata accounts that successful transactions may have changed, each once. False positives only cost a read:
@@ -64,17 +69,13 @@ export function findMetadataChanges(transactions: readonly SolanaTransaction[]):
 
 function addMetadataChange(
   found: Set<string>,
-  { programIdIndex, accounts, data: text }: SolanaInstruction,
+  instruction: SolanaInstruction,
   keyAt: (index: number) => string | undefined,
 ): void {
-  const find = PROGRAMS.get(keyAt(programIdIndex) ?? "");
-  if (
-    find === undefined ||
-    (text.length >= TRANSFER_DATA_LENGTH.min && text.length <= TRANSFER_DATA_LENGTH.max)
-  )
-    return;
-  const data = decodeBase58(text);
+  const find = PROGRAMS.get(keyAt(instruction.programIdIndex) ?? "");
+  if (find === undefined || isTransferData(instruction)) return;
+  const data = readInstructionData(instruction);
   const place = data && data.length > 0 ? find(data) : undefined;
-  const account = place === undefined ? undefined : keyAt(accounts[place] ?? -1);
+  const account = place === undefined ? undefined : keyAt(instruction.accounts[place] ?? -1);
   if (account !== undefined) found.add(account);
 }

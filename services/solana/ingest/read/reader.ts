@@ -3,24 +3,38 @@ import { createThread, createThreadClient } from "../../../shared/process/thread
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import { type ChainAnchor, type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import type { SolanaSourceConfig } from "../../chain/source.ts";
+import type { StreamState } from "./block-stream.ts";
 import { type BlockReader, type DecodedBlock, type SlotRange, toDecodedBlock } from "./decoded-block.ts";
+import type { StreamTask } from "./stream-task.ts";
+import { StreamContradicted } from "./streamed-reader.ts";
 
 /** First message to the reading thread: its endpoints. */
 export interface ReaderTask {
   readonly urls: readonly string[];
   readonly genesisHash: string | undefined;
+  readonly withHolders: boolean;
+  readonly stream: StreamTask | undefined;
 }
 
 /** Request to the thread: a range, with the index's current anchor. */
 export interface ReaderRequest {
   readonly range: SlotRange;
   readonly anchor: ChainAnchor;
+  /** What the stream was last told, counted: see BlockReader. */
+  readonly order: StreamOrder;
+}
+
+export interface StreamOrder {
+  readonly id: number;
+  readonly followFrom: number | undefined;
+  readonly isDistrusted: boolean;
 }
 
 /** Messages of the thread besides blocks. */
 export type ReaderMessage =
   | { readonly kind: "log"; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }
-  | { readonly kind: "event"; readonly event: SourceEvent };
+  | { readonly kind: "event"; readonly event: SourceEvent }
+  | { readonly kind: "stream"; readonly state: StreamState };
 
 /** Blocks are garbage once decoded: without a low limit the heap would grow instead of being collected. */
 const MEMORY_LIMITS = { maxOldGenerationSizeMb: 192 };
@@ -28,11 +42,22 @@ const MEMORY_LIMITS = { maxOldGenerationSizeMb: 192 };
 export interface ReaderFailure {
   readonly isUpstream: boolean;
   readonly message: string;
+  /** See StreamContradicted. */
+  readonly contradictedFrom: number | undefined;
 }
 
+/** Makes the thread look at the order, and read nothing. */
+const NO_SLOTS: SlotRange = { fromSlot: 1, toSlot: 0, commitment: "confirmed" };
+
 /** Reads and decodes in this thread. */
-export function createLocalReader(source: Pick<SolanaSource, "blocks">): BlockReader {
-  return { blocks: async (range) => (await source.blocks(range)).map(toDecodedBlock) };
+export function createLocalReader(
+  source: Pick<SolanaSource, "blocks">,
+  { withHolders = true } = {},
+): BlockReader {
+  return {
+    blocks: async (range) =>
+      (await source.blocks(range)).map((block) => toDecodedBlock(block, { withHolders })),
+  };
 }
 
 export interface ThreadedReader extends BlockReader {
@@ -47,31 +72,52 @@ export function createThreadedReader(
   source: Pick<SolanaSource, "blocks" | "getAnchor">,
   config: Pick<SolanaSourceConfig, "urls" | "genesisHash" | "log" | "onEvent"> & {
     readonly startWorker?: () => Worker;
+    /** Default true. */
+    readonly withHolders?: boolean;
+    /** Read by the thread alone. */
+    readonly stream?: StreamTask | undefined;
+    readonly onStream?: (state: StreamState) => void;
   },
 ): ThreadedReader {
-  const { urls, genesisHash, log = () => {}, onEvent = () => {} } = config;
-  const here = createLocalReader(source);
+  const { urls, genesisHash, log = () => {}, onEvent = () => {}, withHolders = true, stream } = config;
+  const here = createLocalReader(source, { withHolders });
+  let order: StreamOrder = { id: 0, followFrom: undefined, isDistrusted: false };
   const startWorker =
     config.startWorker ?? (() => createThread("reader.worker", import.meta.url, MEMORY_LIMITS));
   const thread = createThreadClient<ReaderRequest>({
     worker: startWorker(),
-    task: { urls, genesisHash } satisfies ReaderTask,
+    task: { urls, genesisHash, withHolders, stream } satisfies ReaderTask,
     fallback: ({ range }) => here.blocks(range),
     toError(failure) {
-      const { isUpstream, message } = failure as ReaderFailure;
+      const { isUpstream, message, contradictedFrom } = failure as ReaderFailure;
+      if (contradictedFrom !== undefined) return new StreamContradicted(message, contradictedFrom);
       return isUpstream ? new SolanaUpstreamError(message) : new Error(message);
     },
     onMessage(what) {
       const word = what as ReaderMessage;
       if (word.kind === "log") log(word.message, word.fields);
+      else if (word.kind === "stream") config.onStream?.(word.state);
       else onEvent(word.event);
     },
-    onFailure: (reason) => log("the reading thread failed: reading continues without it", { reason }),
+    onFailure(reason) {
+      log("the reading thread failed: reading continues without it", { reason });
+      config.onStream?.({ head: undefined });
+    },
     closedError: ({ range }) =>
       new SolanaUpstreamError(`solana: slots ${range.fromSlot}-${range.toSlot} cancelled: closed`),
   });
   return {
-    blocks: async (range) => (await thread.request({ range, anchor: source.getAnchor() })) as DecodedBlock[],
+    blocks: async (range) =>
+      (await thread.request({ range, anchor: source.getAnchor(), order })) as DecodedBlock[],
+    follow(followFrom) {
+      order = { id: order.id + 1, followFrom, isDistrusted: false };
+      // The thread ends its stream at once.
+      if (followFrom === undefined)
+        void thread.request({ range: NO_SLOTS, anchor: source.getAnchor(), order }).catch(() => {});
+    },
+    distrust() {
+      order = { ...order, id: order.id + 1, isDistrusted: true };
+    },
     close: () => thread.close(),
   };
 }

@@ -3,6 +3,7 @@
 import { serveThread } from "../../../shared/process/thread-work.ts";
 import { SolanaUpstreamError } from "../../chain/port.ts";
 import { createSolanaSource } from "../../chain/source.ts";
+import type { StreamState } from "./block-stream.ts";
 import {
   createLocalReader,
   type ReaderFailure,
@@ -10,24 +11,38 @@ import {
   type ReaderRequest,
   type ReaderTask,
 } from "./reader.ts";
+import { openStreamedReader } from "./stream-task.ts";
+import { StreamContradicted } from "./streamed-reader.ts";
 
 serveThread<ReaderTask, ReaderRequest>({
-  start({ urls, genesisHash }, post) {
+  start({ urls, genesisHash, withHolders, stream }, post) {
     const send = (message: ReaderMessage) => post(message);
+    const log = (message: string, fields: Readonly<Record<string, unknown>>) =>
+      send({ kind: "log", message, fields });
     const source = createSolanaSource({
       urls,
       ...(genesisHash !== undefined && { genesisHash }),
-      log: (message, fields) => send({ kind: "log", message, fields }),
+      log,
       onEvent: (event) => send({ kind: "event", event }),
     });
-    const reader = createLocalReader(source);
-    return ({ range, anchor }) => {
+    const whole = createLocalReader(source, { withHolders });
+    const onState = (state: StreamState) => send({ kind: "stream", state });
+    const reader =
+      stream === undefined ? whole : openStreamedReader(stream, { reader: whole, source, log, onState });
+    let heard = 0;
+    return async ({ range, anchor, order }) => {
       source.setAnchor(anchor);
-      return reader.blocks(range);
+      if (order.id !== heard) {
+        heard = order.id;
+        reader.follow?.(order.followFrom);
+        if (order.isDistrusted) reader.distrust?.();
+      }
+      return range.toSlot < range.fromSlot ? [] : reader.blocks(range);
     };
   },
   toFailure: (error): ReaderFailure => ({
     isUpstream: error instanceof SolanaUpstreamError,
     message: error instanceof Error ? error.message : String(error),
+    contradictedFrom: error instanceof StreamContradicted ? error.fromSlot : undefined,
   }),
 });

@@ -26,7 +26,14 @@ function blockOf(changes: readonly Change[]): TimedBlock {
     before: 0n,
     after: amount,
   }));
-  const transaction = { signature: "s", feePayer: "p", events: [], balances, disagreements: [] };
+  const transaction = {
+    transactionIndex: 0,
+    signature: "s",
+    feePayer: "p",
+    events: [],
+    balances,
+    disagreements: [],
+  };
   return { slot: 1, parentSlot: 0, blockhash: "h", time: 1, transactions: [transaction] };
 }
 

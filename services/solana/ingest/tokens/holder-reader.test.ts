@@ -25,6 +25,7 @@ const [A, B, WHALE, TRADER] = [1, 2, 3, 4].map((number) => fakeKey(1, number)) a
 function sale(after: bigint): DecodedTransaction {
   const token = { mint: A, owner: TRADER, decimals: 6, isToken2022: false };
   return {
+    transactionIndex: 0,
     signature: "",
     feePayer: TRADER,
     disagreements: [],

@@ -17,6 +17,7 @@ const [A, B] = [fakeKey(1, 1), fakeKey(1, 2)] as [string, string];
 
 function supply(kind: "mint" | "burn", mint: string, amount: bigint): DecodedTransaction {
   return {
+    transactionIndex: 0,
     signature: "",
     feePayer: "p",
     balances: [],

@@ -16,8 +16,8 @@ import { type ListCaches, type TokenListFilter, toCountFilter } from "./token-li
 
 const NEWEST_FIRST: readonly OrderBy<PoolTransactionRow>[] = [
   { field: "slot", direction: "desc" },
+  { field: "transactionIndex", direction: "desc" },
   { field: "instructionIndex", direction: "desc" },
-  { field: "signature", direction: "desc" },
   { field: "leg", direction: "desc" },
 ];
 

@@ -14,7 +14,16 @@ const ROWS = 100;
 /** One row a slot; values 5.00, 5.01 … 5.99 USD, all of one class. */
 function rowsOf(mint: string): TokenTransactionRow[] {
   return Array.from({ length: ROWS }, (_, slot) => ({
-    ...{ mint, slot, instructionIndex: 0, signature: `s${slot}`, leg: 0, time: slot, pool: "pool" },
+    ...{
+      mint,
+      slot,
+      transactionIndex: 0,
+      instructionIndex: 0,
+      signature: `s${slot}`,
+      leg: 0,
+      time: slot,
+      pool: "pool",
+    },
     ...{ txType: slot % 2, dex: 0, amount: 1, valueUsd: 5 + slot / 100, priceUsd: null },
   }));
 }

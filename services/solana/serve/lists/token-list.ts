@@ -22,11 +22,11 @@ export interface ListCaches {
   readonly counts: CountCache;
 }
 
-/** The key from its end: slot, instruction, signature and leg all descending. */
+/** The key from its end: the order of the chain, backwards. */
 const NEWEST_FIRST: readonly OrderBy<TokenTransactionRow>[] = [
   { field: "slot", direction: "desc" },
+  { field: "transactionIndex", direction: "desc" },
   { field: "instructionIndex", direction: "desc" },
-  { field: "signature", direction: "desc" },
   { field: "leg", direction: "desc" },
 ];
 

@@ -23,20 +23,21 @@ function whole(raw: bigint, decimals: number): number {
 
 interface EventInBlock {
   readonly block: ExpectedBlock;
+  readonly transactionIndex: number;
   readonly signature: string;
   readonly event: ExpectedEvent;
 }
 
 function* listEvents(blocks: readonly ExpectedBlock[]): Generator<EventInBlock> {
   for (const block of blocks) {
-    for (const { signature, events } of block.transactions)
-      for (const event of events) yield { block, signature, event };
+    for (const { transactionIndex, signature, events } of block.transactions)
+      for (const event of events) yield { block, transactionIndex, signature, event };
   }
 }
 
-function placeOf({ block, signature, event }: EventInBlock): Row {
+function placeOf({ block, transactionIndex, signature, event }: EventInBlock): Row {
   const { instructionIndex, leg } = event;
-  return { slot: block.slot, time: block.time, signature, instructionIndex, leg };
+  return { slot: block.slot, time: block.time, transactionIndex, signature, instructionIndex, leg };
 }
 
 /** Rows of tokens' lists without what they are worth. */

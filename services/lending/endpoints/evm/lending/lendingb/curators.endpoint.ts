@@ -7,7 +7,7 @@ export const endpoint = defineEndpoint({
   family: "lending",
   path: "/evm/lending/lendingb/curators",
   summary: "lendingb curators",
-  description: "The curators of EulerEarn vaults.",
+  description: "The curators of EVK and EulerEarn vaults, each with its listed vaults and those it has made.",
   mediaType: "application/vnd.service.table.v0.0.1+json",
   body: "array",
   params: { ...listFilters("euler-v2"), ...evmPage() },

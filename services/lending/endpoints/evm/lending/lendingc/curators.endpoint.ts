@@ -7,7 +7,7 @@ export const endpoint = defineEndpoint({
   family: "lending",
   path: "/evm/lending/lendingc/curators",
   summary: "lendingc curators",
-  description: "The curators of MetaMorpho vaults.",
+  description: "The curators of MetaMorpho vaults, each with its listed vaults and those it has made.",
   mediaType: "application/vnd.service.table.v0.0.1+json",
   body: "array",
   params: { ...listFilters("morpho-v1"), ...evmPage() },

@@ -27,7 +27,12 @@ const FIELD_OF: Readonly<Record<Sortable, keyof SupplyRow>> = {
   decimals: "decimals",
 };
 
-const NEWEST_FIRST = ["slot", "instructionIndex", "signature", "leg"] as const satisfies (keyof SupplyRow)[];
+const NEWEST_FIRST = [
+  "slot",
+  "transactionIndex",
+  "instructionIndex",
+  "leg",
+] as const satisfies (keyof SupplyRow)[];
 
 export function tokenMintBurnTransactionsHandler(deps: ServeDeps): Handler<typeof endpoint> {
   return (params) =>

@@ -68,6 +68,7 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
       ...{ remainingCapacityUsd: 500, supplyApy: 0.02, borrowApy: 0.05, netSupplyApy: 0.02 },
       ...{ performanceFee: 0, managementFee: 0, utilizationRate: 0.4, ltv: 0.75 },
       ...{ borrowable: true, depositEnabled: true, updatedAt: "2023-11-14T22:20:00+00:00" },
+      listed: true,
     });
     const { version } = await callHandler(endpoint, lendingaPoolsHandler(deps), "");
     expect(version).to.include({ block: BLOCK, time: timeOf(BLOCK) });

@@ -11,6 +11,7 @@ export function lendingcCuratorVaultsHandler(deps: ServeDeps): Handler<typeof en
       params,
       equals: {
         curatorAddress: params.curator_address,
+        isCurated: true,
         underlyingAddress: params.underlying_address,
       },
     });
