@@ -115,7 +115,7 @@ async function fill(): Promise<number> {
   const checkpoint = checkpointAt(fromSlot - 1);
   const { slot, blockhash, time } = checkpoint;
   await store.write([
-    put(blocks, [{ slot, blockhash, parentSlot: slot - 1, time }]),
+    put(blocks, [{ slot, blockhash, parentSlot: slot - 1, time, trades: 0, otherSwaps: 0 }]),
     put(checkpoints, [checkpoint]),
   ]);
   const counted = await store.count(segments, {});
@@ -133,7 +133,7 @@ function checkpointAt(slot: number): CheckpointRow {
   return {
     ...{ chainId: 0, slot, blockhash: "head", time: timeOf(slot) },
     ...{ fromSlot: FIRST_SLOT, fromTime: FIRST_TIME, rowsFromSlot: FIRST_SLOT, rowsFromTime: FIRST_TIME },
-    ...{ headSlot: slot, finalizedSlot: slot - 32, fromBlockhash: "" },
+    ...{ headSlot: slot, finalizedSlot: slot - 32, fromBlockhash: "", trades: 0, otherSwaps: 0 },
   };
 }
 

@@ -61,7 +61,7 @@ export type ParamsOf<E extends Endpoint> = {
 
 /**
  * The block that a result was computed at: X-Data-Block, X-Data-As-Of, X-Data-From-Block,
- * X-Data-Positions-From-Block, X-Data-Stale and the ETag.
+ * X-Data-Positions-From-Block, X-Data-Swap-Share, X-Data-Stale and the ETag.
  */
 export interface DataVersion {
   readonly block: number;
@@ -72,6 +72,8 @@ export interface DataVersion {
   readonly fromBlock?: number;
   /** X-Data-Positions-From-Block: from this block on all LP positions of the wallet are known. */
   readonly positionsFromBlock?: number;
+  /** X-Data-Swap-Share: the indexed programs' share of a cluster's recent swaps, 0 to 1. */
+  readonly swapShare?: number | undefined;
   /**
    * Distinguishes results at the same block, for example by the prices used. Part of the ETag only, and derived from the
    * data, so that replicas agree on it.

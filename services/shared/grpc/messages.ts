@@ -101,6 +101,7 @@ function toChainMessage(chain: ChainStatus): ChainStatusMessage {
     const value = chain[field];
     if (value !== null) message[field] = value;
   }
+  if (chain.swapShare !== undefined) message.swapShare = chain.swapShare;
   return message;
 }
 
@@ -122,5 +123,6 @@ function fromChainMessage(message: ChainStatusMessage): ChainStatus {
     historyFrom: message.historyFrom ?? null,
     historySince: message.historySince ?? null,
     historyEtaSeconds: message.historyEtaSeconds ?? null,
+    ...(message.swapShare !== undefined && { swapShare: message.swapShare }),
   };
 }

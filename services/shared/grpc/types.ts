@@ -102,6 +102,8 @@ export interface ChainStatus extends ChainReading {
   /** As the ingest last saw it. */
   readonly chainHead: number | null;
   readonly lagBlocks: number | null;
+  /** Of Solana: the indexed programs' share of the cluster's swaps in the last hour; undefined where not counted. */
+  readonly swapShare?: number | undefined;
 }
 
 export type PeerState = "serving" | "not_serving" | "unreachable" | "unknown";

@@ -38,6 +38,7 @@ export interface ChainStatusMessage {
   historyFrom?: number;
   historySince?: number;
   historyEtaSeconds?: number;
+  swapShare?: number;
 }
 export interface StatusResponseMessage {
   service: string;

@@ -13,6 +13,8 @@ export interface ShownChain {
   readonly head?: number;
   /** Age of the latest indexed block. */
   readonly lagSeconds?: number;
+  /** Of Solana: the indexed programs' share of the cluster's swaps in the last hour. */
+  readonly swapShare?: number;
   /** While it grows backwards: ISO times from which on all is indexed, and at which it is to begin. */
   readonly history?: { readonly from: string; readonly since: string; readonly etaSeconds?: number };
 }
@@ -43,6 +45,7 @@ function showChain(chain: ChainStatus, nowMs: number): ShownChain {
     ...(indexedBlock !== null && { block: indexedBlock }),
     ...(chainHead !== null && { head: chainHead }),
     ...(indexedTime !== null && { lagSeconds: Math.max(0, Math.round(nowMs / 1_000 - indexedTime)) }),
+    ...(chain.swapShare !== undefined && { swapShare: chain.swapShare }),
     ...(historyFrom !== null &&
       historySince !== null && {
         history: {

@@ -248,5 +248,6 @@ function setCacheHeaders(res: Response, { tag, version, maxAge }: CacheState): v
   if (version.fromBlock !== undefined) res.setHeader("X-Data-From-Block", version.fromBlock);
   if (version.positionsFromBlock !== undefined)
     res.setHeader("X-Data-Positions-From-Block", version.positionsFromBlock);
+  if (version.swapShare !== undefined) res.setHeader("X-Data-Swap-Share", version.swapShare);
   if (version.stale !== undefined) res.setHeader("X-Data-Stale", version.stale);
 }

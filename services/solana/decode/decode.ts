@@ -11,6 +11,7 @@ import type { SolanaBlock, SolanaTransaction } from "../chain/port.ts";
 import { type DecodedRows, decodeInstruction } from "./decode-instruction.ts";
 import { BrokenTransactionError } from "./errors.ts";
 import type { DecodedTransaction, SupplyChange } from "./model.ts";
+import { countSwapsByBalances } from "./other-swaps.ts";
 import { findDecimals, listBalanceChanges } from "./transaction/balances.ts";
 import { type ParsedTransaction, parseTransaction } from "./transaction/parse-transaction.ts";
 import type { SupplyOp } from "./transaction/token-ops.ts";
@@ -69,6 +70,9 @@ export function decodeTransaction(transaction: SolanaTransaction, place = 0): De
       ? decoded.rows
       : [...decoded.rows, ...supply].sort((a, b) => a.instructionIndex - b.instructionIndex);
   const balances = listBalanceChanges(parsed.balances, parsed.keys);
+  const signers = new Set(parsed.keys.slice(0, parsed.signerCount));
+  const trades = decoded.rows.reduce((sum, { kind }) => sum + (kind === "trade" ? 1 : 0), 0);
+  const otherSwaps = Math.max(0, countSwapsByBalances(balances, signers) - trades);
   if (events.length === 0 && balances.length === 0 && decoded.disagreements.length === 0) return undefined;
   return {
     transactionIndex: transaction.transactionIndex ?? place,
@@ -76,6 +80,7 @@ export function decodeTransaction(transaction: SolanaTransaction, place = 0): De
     feePayer: parsed.keys[0] as string,
     events,
     balances,
+    ...(otherSwaps > 0 && { otherSwaps }),
     disagreements: decoded.disagreements,
   };
 }

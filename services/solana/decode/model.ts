@@ -103,5 +103,7 @@ export interface DecodedTransaction {
   readonly feePayer: string;
   readonly events: readonly (Trade | LiquidityChange | SupplyChange)[];
   readonly balances: readonly BalanceChange[];
+  /** Swaps by programs without a layout, as far as balances show them; absent = none. */
+  readonly otherSwaps?: number;
   readonly disagreements: readonly Disagreement[];
 }

@@ -27,6 +27,14 @@ export const specifiedValueColumns = defineColumns([
   { name: "poolAddress", type: "String", description: "Address of the liquidity pool used." },
 ]);
 
+/** What amounts mean, in the specified lists. */
+export const TOKEN_AMOUNT =
+  "of the pool's side: what its vaults received or paid. Fees that stay in the pool are within; those that Pump.fun and PumpSwap pay past it are not in what goes in and are in what comes out, so that the wallet paid or got up to some 1.25 % more or less.";
+
+/** What the lists of trades do not have. */
+export const COVERED_PROGRAMS =
+  "Covered programs: Raydium AMM v4, CPMM, CLMM and LaunchLab; Orca Whirlpool; Meteora DLMM, DAMM v1, DAMM v2 and DBC; Pump.fun and PumpSwap. Orca's token swaps v1 and v2, Raydium's stable swap, Mercurial and all other exchanges, market makers' programs (SolFi, HumidiFi …) and order books among them, give no rows; the header X-Data-Swap-Share says which share of the cluster's swaps the covered ones were.";
+
 /** A row of the pool transaction lists. */
 export const poolTransactionColumns = defineColumns([
   { name: "signature", type: "String", description: "Signature of the transaction." },
@@ -37,14 +45,14 @@ export const poolTransactionColumns = defineColumns([
     type: "Float64",
     unit: "token units",
     description:
-      "Trade: amount that went into the pool; liquidity: amount of the pool's first token that moved.",
+      "Trade: amount that went into the pool, as its vaults received it: with the fees that stay in the pool, without those paid past it (Pump.fun and PumpSwap take theirs so: the wallet paid more); liquidity: amount of the pool's first token that moved.",
   },
   {
     name: "amountOut",
     type: "Float64",
     unit: "token units",
     description:
-      "Trade: amount that came out of the pool; liquidity: amount of the pool's second token that moved.",
+      "Trade: amount that left the pool's vaults: what Pump.fun and PumpSwap take of it as a fee is within (the wallet got 0.1 to 1.25 % less); liquidity: amount of the pool's second token that moved.",
   },
   { name: "tokenInAddress", type: "String", description: "Mint of amountIn." },
   {

@@ -44,6 +44,8 @@ const first: CheckpointRow = {
   headSlot: 100,
   finalizedSlot: 0,
   fromBlockhash: "",
+  trades: 0,
+  otherSwaps: 0,
 };
 
 const guard = () => [];
@@ -59,7 +61,7 @@ async function index(
   const { slot, blockhash, time } = last;
   const finalizedSlot = run.finalizedSlot ?? from.finalizedSlot;
   const checkpoint = { ...from, slot, blockhash, time, headSlot: slot, finalizedSlot };
-  const rows = blocks.map(({ transactions: _, ...block }) => block);
+  const rows = blocks.map(({ transactions: _, ...block }) => ({ ...block, trades: 0, otherSwaps: 0 }));
   const final = { chainId: 0, slot: finalizedSlot, blockhash: "", genesisHash: null };
   await writeBatch(store, { batch, blocks: rows, previous: from, checkpoint, final, guard });
   return checkpoint;

@@ -110,6 +110,7 @@ describe("Retention", () => {
         fromTime: START,
       },
       ...{ rowsFromSlot: 0, rowsFromTime: START, headSlot: SLOTS, finalizedSlot: SLOTS, fromBlockhash: "g" },
+      ...{ trades: 0, otherSwaps: 0 },
     };
   });
   afterEach(() => store.close());

@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly startSlot: number | undefined;
   /** Days that rows of lists are kept; 0 = for ever. */
   readonly rawDays: number;
+  /** false = no largest accounts are read; default true. */
+  readonly withHolders?: boolean;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
@@ -44,7 +46,7 @@ export async function runSolana(options: RunOptions): Promise<void> {
 }
 
 async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAttempt): Promise<void> {
-  const { store, source, reader, startSlot, guard, onHead } = options;
+  const { store, source, reader, startSlot, withHolders = true, guard, onHead } = options;
   await anchorSource(store, source);
   await stalls.waitUntil(() => requireAgreement(source));
   await claimRow(store, guard, { target: checkpoints, key: { chainId: CHAIN_ID } });
@@ -64,7 +66,7 @@ async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAtte
       guard,
       hooks: [
         tokens,
-        holders,
+        ...(withHolders ? [holders] : []),
         new SegmentBuilder({ store, guard }),
         new Retention({
           ...{ store, guard, rowSeconds: options.rawDays * DAY_SECONDS },
@@ -80,7 +82,7 @@ async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAtte
   );
   stalls.resolve();
   log("info", "indexing", { slot: sync.checkpoint.slot, head: checkpoint.headSlot });
-  const background = Promise.all([tokens.run(signal), holders.run(signal)]);
+  const background = Promise.all([tokens.run(signal), ...(withHolders ? [holders.run(signal)] : [])]);
   try {
     await sync.run();
   } finally {

@@ -96,6 +96,7 @@ async function index(
         reader,
         startSlot,
         rawDays,
+        withHolders,
         watchers: [metrics],
         onHead: metrics.onHead,
         onRetentionFinished: metrics.onRetentionFinished,

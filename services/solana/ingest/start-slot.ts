@@ -1,6 +1,7 @@
 import { type Guard, guardedPut } from "../../shared/storage/lease.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import type { SlotHead, SolanaSource } from "../chain/port.ts";
+import { NO_SWAPS } from "../metrics/swap-share.ts";
 import { type CheckpointRow, checkpoints, finalBlocks } from "../store/collections.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 import { readAnchor } from "./final-block.ts";
@@ -74,6 +75,7 @@ export async function openCheckpoint(store: Store, options: CheckpointOptions): 
     headSlot: head.slot,
     finalizedSlot: first.slot - 1,
     fromBlockhash: first.blockhash,
+    ...NO_SWAPS,
   };
   const { genesisHash = null } = options.source.getAnchor();
   const { slot, blockhash } = first;

@@ -2,6 +2,7 @@ import { ReorgDetected } from "../../shared/chain-errors.ts";
 import { followHead, type SyncContext } from "../../shared/index/follow-head.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import { scanBlocks } from "../chain/scan.ts";
+import { addSwaps, type SwapSums } from "../metrics/swap-share.ts";
 import { blocks as blockRows, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
 import { readFinalBlock, toAnchor } from "./final-block.ts";
 import { checkLinks, findCommonSlot } from "./fork.ts";
@@ -278,8 +279,15 @@ export class SolanaSync {
     for (const each of hooks)
       await each.beforeBatch?.(this.#indexer, { checkpoint: previous, nextSlot: first.slot });
     const batch = await this.#indexer.apply(decoded);
+    let sums: SwapSums = previous;
+    const rows = decoded.map(({ transactions: _, ...block }, i) => {
+      sums = addSwaps(sums, countSwaps(blocks[i] as DecodedBlock));
+      return { ...block, ...sums };
+    });
+    const { trades, otherSwaps } = sums;
     const checkpoint: CheckpointRow = {
       ...previous,
+      ...{ trades, otherSwaps },
       ...Object.assign({}, ...hooks.map((each) => each.checkpointFields?.())),
       slot: last.slot,
       blockhash: last.blockhash,
@@ -289,7 +297,6 @@ export class SolanaSync {
     };
     const { slot, blockhash } = isFinal ? last : this.#final;
     const final: FinalBlockRow = { ...this.#final, slot, blockhash };
-    const rows = decoded.map(({ transactions: _, ...block }) => block);
     await writeBatch(store, { batch, blocks: rows, previous, checkpoint, final, guard });
     this.#checkpoint = checkpoint;
     if (isFinal) this.#setFinal(final);
@@ -302,6 +309,12 @@ export class SolanaSync {
 interface Heads {
   readonly finalSlot: number;
   readonly headSlot: number;
+}
+
+function countSwaps({ transactions, otherSwaps }: DecodedBlock): SwapSums {
+  let trades = 0;
+  for (const { events } of transactions) for (const { kind } of events) if (kind === "trade") trades += 1;
+  return { trades, otherSwaps: otherSwaps ?? null };
 }
 
 /** Gives each block a time that never decreases: one without a time, or with an earlier one, gets that of the block before. */

@@ -1,5 +1,6 @@
 import { type Guard, guardedPut } from "../../shared/storage/lease.ts";
 import { put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
+import { NO_SWAPS } from "../metrics/swap-share.ts";
 import {
   type BlockRow,
   type BlockTimeRow,
@@ -110,8 +111,17 @@ export async function rollBack(
   });
   const before: CheckpointRow =
     last === undefined
-      ? { ...checkpoint, slot: checkpoint.fromSlot - 1, blockhash: "", time: checkpoint.fromTime }
-      : { ...checkpoint, slot: last.slot, blockhash: last.blockhash, time: last.time };
+      ? {
+          ...checkpoint,
+          slot: checkpoint.fromSlot - 1,
+          blockhash: "",
+          time: checkpoint.fromTime,
+          ...NO_SWAPS,
+        }
+      : {
+          ...{ ...checkpoint, slot: last.slot, blockhash: last.blockhash, time: last.time },
+          ...{ trades: last.trades, otherSwaps: last.otherSwaps },
+        };
   // The checkpoint goes back first: readers must never use a slot whose rows are being removed.
   await store.write([
     ...guardedPut(guard, checkpoints, before),

@@ -2,12 +2,14 @@ import type { Cell } from "../../shared/contract/column.ts";
 import type { DataVersion, Endpoint, TableResult } from "../../shared/contract/endpoint.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import {
+  ohlcvToken,
   poolTransactions,
   poolTransactionsTimeBounded,
   tokenMintBurnTransactions,
   tokenTransactions,
   tokenTransactionsTimeBounded,
 } from "../contract.ts";
+import { computeSwapShare } from "../metrics/swap-share.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { type DataKind, readAtHead } from "./head.ts";
 
@@ -22,12 +24,25 @@ const RETAINED_PATHS: ReadonlySet<string> = new Set(
   ].map(({ path }) => path),
 );
 
+/** Lists and candles of trades. */
+const TRADE_PATHS: ReadonlySet<string> = new Set(
+  [
+    tokenTransactions,
+    tokenTransactionsTimeBounded,
+    poolTransactions,
+    poolTransactionsTimeBounded,
+    ohlcvToken,
+  ].map(({ path }) => path),
+);
+
 export function toDataVersion({ path }: Pick<Endpoint, "path">, checkpoint: CheckpointRow): DataVersion {
+  const swapShare = TRADE_PATHS.has(path) ? computeSwapShare(checkpoint) : undefined;
   return {
     block: checkpoint.slot,
     time: checkpoint.time,
     blockHash: checkpoint.blockhash,
     fromBlock: RETAINED_PATHS.has(path) ? checkpoint.rowsFromSlot : checkpoint.fromSlot,
+    ...(swapShare !== undefined && { swapShare }),
   };
 }
 

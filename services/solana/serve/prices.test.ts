@@ -19,6 +19,7 @@ const POOL = mint("P");
 const HEAD: CheckpointRow = {
   ...{ chainId: 0, slot: 8, blockhash: "hash", time: 1_010, headSlot: 9, finalizedSlot: 1 },
   ...{ fromSlot: 1, fromTime: 900, rowsFromSlot: 1, rowsFromTime: 900, fromBlockhash: "first" },
+  ...{ trades: 0, otherSwaps: 0 },
 };
 
 describe("Solana's GetPrices", () => {

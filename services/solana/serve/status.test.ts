@@ -19,6 +19,8 @@ const CHECKPOINT: CheckpointRow = {
   headSlot: 503,
   finalizedSlot: 470,
   fromBlockhash: "first",
+  trades: 3,
+  otherSwaps: 5,
 };
 
 describe("status of the solana service", () => {
@@ -52,7 +54,7 @@ describe("status of the solana service", () => {
     const indexed = { indexedBlock: 500, indexedBlockHash: "hash", indexedTime: NOW_S - 10, fromBlock: 100 };
     expect(await statusWith({})).to.deep.equal({
       mode: "serving",
-      chains: [{ ...solana, ...indexed, chainHead: 503, lagBlocks: 3, ...SERVED }],
+      chains: [{ ...solana, ...indexed, chainHead: 503, lagBlocks: 3, swapShare: 0.375, ...SERVED }],
       peers: [],
     });
     expect((await statusWith({ headSlot: 490 })).chains[0]?.lagBlocks).to.equal(0);

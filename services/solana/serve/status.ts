@@ -1,6 +1,7 @@
 import type { ChainReading, ChainStatus, ServiceMode } from "../../shared/grpc/types.ts";
 import type { OwnStatus } from "../../shared/service/run-service.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { computeSwapShare } from "../metrics/swap-share.ts";
 import { CHAIN_ID, getCheckpoint } from "../store/queries.ts";
 import { hasData } from "./head.ts";
 
@@ -25,6 +26,7 @@ export function createStatus(
       return { mode: "empty", chains: [chain], peers: [] };
     }
     const { slot, blockhash, time, fromSlot, headSlot } = checkpoint;
+    const swapShare = computeSwapShare(checkpoint);
     const chain: ChainStatus = {
       ...known,
       indexedBlock: slot,
@@ -33,6 +35,7 @@ export function createStatus(
       fromBlock: fromSlot,
       chainHead,
       lagBlocks: Math.max(0, headSlot - slot),
+      ...(swapShare !== undefined && { swapShare }),
     };
     const mode: ServiceMode = now() / 1000 - time > STALE_AFTER_SECONDS ? "stale" : "serving";
     return { mode, chains: [chain], peers: [] };

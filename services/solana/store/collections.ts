@@ -25,6 +25,9 @@ export const checkpoints = collection({
     finalizedSlot: "int",
     /** Hash of the first indexed block, to reject another cluster. */
     fromBlockhash: "text",
+    /** Of the last hour, as of the slot (metrics/swap-share.ts). */
+    trades: "float",
+    otherSwaps: "float?",
   },
   key: ["chainId"],
   indexes: [],
@@ -52,7 +55,15 @@ export const finalBlocks = collection({
 /** The last blocks up to the checkpoint: their parent links detect forks. */
 export const blocks = collection({
   name: "blocks",
-  fields: { slot: "int", blockhash: "text", parentSlot: "int", time: "int" },
+  fields: {
+    slot: "int",
+    blockhash: "text",
+    parentSlot: "int",
+    time: "int",
+    /** The checkpoint's, as they were with this block. */
+    trades: "float",
+    otherSwaps: "float?",
+  },
   key: ["slot"],
   indexes: [],
   shardKey: ["slot"],

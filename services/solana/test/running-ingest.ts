@@ -46,6 +46,7 @@ export function runTestIngest(
     reader: reader ?? whole,
     startSlot: 0,
     rawDays: 0,
+    withHolders: stream?.withHolders ?? true,
     log,
     signal: stopping.signal,
     guard: () => [],

@@ -3,6 +3,7 @@ import { Indexer } from "../ingest/indexer.ts";
 import { SegmentBuilder } from "../ingest/segments/segment-builder.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";
 import { rollBack, writeBatch } from "../ingest/write.ts";
+import { NO_SWAPS } from "../metrics/swap-share.ts";
 import {
   type CheckpointRow,
   checkpoints,
@@ -41,6 +42,7 @@ export class TestIndex {
       headSlot: options.slot,
       finalizedSlot: options.slot - 1,
       fromBlockhash: "",
+      ...NO_SWAPS,
     };
   }
 
@@ -60,7 +62,7 @@ export class TestIndex {
     const { slot, blockhash, time } = last;
     const finalizedSlot = Math.max(previous.finalizedSlot, slot - (options.finalLag ?? 0));
     const checkpoint = { ...previous, slot, blockhash, time, headSlot: slot, finalizedSlot };
-    const rows = added.map(({ transactions: _, ...block }) => block);
+    const rows = added.map(({ transactions: _, ...block }) => ({ ...block, ...NO_SWAPS }));
     this.blocks = [...this.blocks, ...added];
     this.checkpoint = checkpoint;
     const { chainId } = checkpoint;

@@ -16,6 +16,11 @@ const HEADERS = {
       "Only of a liquidity provider's summary: from this block on all LP positions of the wallet are known. Absent while those older than the index are yet to be read; until then totals are null.",
     schema: { type: "integer", format: "int64" },
   },
+  "X-Data-Swap-Share": {
+    description:
+      "Only of Solana's trades and candles: which share of the cluster's swaps of the last hour the indexed programs made, 0 to 1. Swaps of all other programs are counted by a rule of balances (of an owner that did not sign one token went up and another down); their rows and volumes are in no answer. Absent until some were counted, and where only the indexed programs are read.",
+    schema: { type: "number" },
+  },
   "X-Data-Stale": {
     description:
       "Only where part of the answer is older than its block allows: what, and its age in seconds, as in `prices; age=123` (lending while evm-dex returns no prices).",
@@ -63,6 +68,7 @@ export function successHeaders(): Record<string, unknown> {
     "X-Data-As-Of",
     "X-Data-From-Block",
     "X-Data-Positions-From-Block",
+    "X-Data-Swap-Share",
     "X-Data-Stale",
     "X-Session-Id",
     "X-Ignored-Parameters",

@@ -180,6 +180,7 @@ describe("toOpenApi", () => {
       "X-Data-As-Of",
       "X-Data-From-Block",
       "X-Data-Positions-From-Block",
+      "X-Data-Swap-Share",
       "X-Data-Stale",
       "X-Session-Id",
       "X-Ignored-Parameters",

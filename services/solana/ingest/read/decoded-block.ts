@@ -15,6 +15,8 @@ export interface DecodedBlock {
   readonly transactions: readonly DecodedTransaction[];
   /** All but votes. */
   readonly transactionCount: number;
+  /** Swaps by programs without a layout (decode/other-swaps.ts); absent where they were not read. */
+  readonly otherSwaps?: number;
   /** Transactions that could not be decoded: their rows are missing. */
   readonly broken: readonly { readonly signature: string | null; readonly reason: string }[];
   /** Mint and metadata accounts that instructions may have changed. */
@@ -50,6 +52,9 @@ export function toDecodedBlock(block: SolanaBlock, { withHolders = true } = {}):
     blockTime,
     transactions,
     transactionCount: block.transactions.length,
+    ...(withHolders && {
+      otherSwaps: decoded.reduce((sum, { otherSwaps = 0 }) => sum + otherSwaps, 0),
+    }),
     broken,
     changedMetadata: findMetadataChanges(block.transactions),
   };
@@ -57,9 +62,10 @@ export function toDecodedBlock(block: SolanaBlock, { withHolders = true } = {}):
 
 /** What is the same in a block that has the exchanges' transactions alone. */
 function keepPoolRows(transaction: DecodedTransaction): DecodedTransaction[] {
+  const { otherSwaps: _, ...withoutSwaps } = transaction;
   const events = transaction.events.filter((event) => "pool" in event);
   const disagreements = transaction.disagreements.filter(({ program }) => program !== "token");
   return events.length + disagreements.length === 0
     ? []
-    : [{ ...transaction, events, disagreements, balances: [] }];
+    : [{ ...withoutSwaps, events, disagreements, balances: [] }];
 }

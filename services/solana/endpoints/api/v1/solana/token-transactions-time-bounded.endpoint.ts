@@ -1,14 +1,14 @@
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { solanaPage } from "../../../../../shared/contract/param.ts";
 import { checkWindow } from "../../../../../shared/contract/window.ts";
-import { specifiedValueColumns } from "../../../columns.ts";
+import { COVERED_PROGRAMS, specifiedValueColumns, TOKEN_AMOUNT } from "../../../columns.ts";
 import { PAID_PRICE_USD, requiredWindow, TRANSACTION_ORDER, tokenAddress } from "../../../params.ts";
 
 export const endpoint = defineEndpoint({
   family: "solana",
   path: "/api/v1/solana/token-transactions-time-bounded",
   summary: "Transactions of one token in a time range",
-  description: "Buys and sells of one token within an explicit Unix-time range.",
+  description: `Buys and sells of one token within an explicit Unix-time range. ${COVERED_PROGRAMS}`,
   mediaType: "application/json",
   body: "object",
   params: { token_address: tokenAddress, ...requiredWindow, ...solanaPage() },
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint({
       name: "tokenAmount",
       type: "Float64",
       unit: "token units",
-      description: "Amount of tokens transacted.",
+      description: `Amount of tokens transacted, ${TOKEN_AMOUNT}`,
     },
     ...specifiedValueColumns,
   ],

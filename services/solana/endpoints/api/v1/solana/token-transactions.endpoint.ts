@@ -1,7 +1,7 @@
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { nonNegativeNumber, oneOf, solanaPage } from "../../../../../shared/contract/param.ts";
 import { checkWindow } from "../../../../../shared/contract/window.ts";
-import { specifiedValueColumns } from "../../../columns.ts";
+import { COVERED_PROGRAMS, specifiedValueColumns, TOKEN_AMOUNT } from "../../../columns.ts";
 import {
   days,
   EXCHANGES,
@@ -16,8 +16,7 @@ export const endpoint = defineEndpoint({
   family: "solana",
   path: "/api/v1/solana/token-transactions",
   summary: "Transactions of one token",
-  description:
-    "Trades and liquidity transactions of one token across all supported exchanges: buys, sells, liquidity additions and removals. Only rows that satisfy every filter given are returned.",
+  description: `Trades and liquidity transactions of one token across all supported exchanges: buys, sells, liquidity additions and removals. Only rows that satisfy every filter given are returned. A side of 0 tokens of a liquidity change has no row. ${COVERED_PROGRAMS}`,
   mediaType: "application/json",
   body: "object",
   params: {
@@ -53,7 +52,12 @@ export const endpoint = defineEndpoint({
       description: "Time at which the transaction was processed.",
     },
     { name: "transactionType", type: "String", description: "buy, sell, add_liquidity or remove_liquidity." },
-    { name: "tokenAmount", type: "Float64", unit: "token units", description: "Amount of tokens involved." },
+    {
+      name: "tokenAmount",
+      type: "Float64",
+      unit: "token units",
+      description: `Amount of tokens involved, ${TOKEN_AMOUNT}`,
+    },
     ...specifiedValueColumns,
     {
       name: "instructionIndex",
