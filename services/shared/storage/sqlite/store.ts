@@ -50,6 +50,7 @@ import {
   ROWS_A_CALL,
   rowsOf,
 } from "./rows.ts";
+import { sizeOfFile } from "./size.ts";
 import {
   countSql,
   createSql,
@@ -68,7 +69,6 @@ import {
   TEXT_SEPARATOR,
   updateSql,
 } from "./sql.ts";
-import { sizeOfFile } from "./size.ts";
 import { Views } from "./views.ts";
 
 /** Opens or creates the file. @throws Error that names the path. */
