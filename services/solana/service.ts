@@ -63,6 +63,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
   try {
     return await runService({
       name,
+      store,
       endpoints,
       handlers: createHandlers(deps, { withHolders: settings.SOLANA_HOLDERS === "on" }),
       config,
