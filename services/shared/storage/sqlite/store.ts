@@ -286,18 +286,7 @@ class SqliteStore implements Store {
   ): Promise<Stored[][]> {
     // Sorted: neighbours are on one page.
     const distinct = [...new Set(keys.map(keyWriter(entry, fields)))].sort();
-    if (distinct.length === 0) return [];
-    const readPage = (from: number) =>
-      this.#connection.all(text, [`[${distinct.slice(from, from + KEYS_A_READ).join(",")}]`]);
-    return this.#connection.retrying(() => {
-      if (distinct.length <= KEYS_A_READ) return readPage(0);
-      return this.#connection.transaction("read", () => {
-        const found: Stored[][] = [];
-        for (let from = 0; from < distinct.length; from += KEYS_A_READ)
-          for (const row of readPage(from)) found.push(row);
-        return found;
-      });
-    });
+    return this.#connection.retrying(() => this.#connection.allOfKeys(text, distinct));
   }
 
   async find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
@@ -398,8 +387,6 @@ class SqliteStore implements Store {
   }
 }
 
-/** Keys in one statement: their text stays small beside the rows. */
-const KEYS_A_READ = 5_000;
 /** With fewer rows joining does not pay. */
 const LEAST_TEXTS = 32;
 
