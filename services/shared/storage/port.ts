@@ -261,9 +261,14 @@ export interface Store {
   /**
    * For each key its row, or else the last row before it that differs only in the key's last field: the value at a block,
    * where rows are written on change. Each row once, in no particular order.
-   * SQLite: all from one snapshot. MongoDB: one small query a key, several at a time.
+   * With `by`, the leading fields of an index take the place of the key's; of rows that are the same in them, the last by
+   * key counts. SQLite: all from one snapshot. MongoDB: one small query a key, several at a time.
    */
-  getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;
+  getLast<C extends Collection>(
+    from: C,
+    keys: readonly Partial<RowOf<C>>[],
+    by?: readonly (keyof RowOf<C> & string)[],
+  ): Promise<RowOf<C>[]>;
   find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
     from: C,
     query: Query<RowOf<C>, K>,
@@ -297,6 +302,12 @@ export interface Store {
    * knows what is stored from memory reads it again when this has changed.
    */
   readonly term: string;
+
+  /**
+   * Why the file cannot be trusted: a read or write has found it damaged. Some reads still succeed then, so a process
+   * that has seen it serves nothing any more.
+   */
+  readonly damage: string | undefined;
 
   /**
    * Runs reads on a view in which nothing changes, and which is of one state: no write that ends in a fenced put of the

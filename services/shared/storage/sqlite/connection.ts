@@ -1,19 +1,27 @@
 import type Libsql from "libsql";
 import { LRUCache } from "lru-cache";
+import { isDamaged } from "../damage.ts";
 import type { Stored } from "../values.ts";
 
 const MAX_STATEMENTS = 400;
+/** Keys in one statement: their text stays small beside the rows. */
+const KEYS_A_READ = 5_000;
 
 /** The driver with cached statements and retries on locks. */
 export class Connection {
   readonly #db: Libsql.Database;
   readonly #busyTimeoutMs: number;
   readonly #statements = new LRUCache<string, Libsql.Statement<unknown[]>>({ max: MAX_STATEMENTS });
+  readonly #onDamage: (error: unknown) => void;
   #closed = false;
 
-  constructor(db: Libsql.Database, busyTimeoutMs: number) {
+  constructor(
+    db: Libsql.Database,
+    { busyTimeoutMs, onDamage = () => {} }: { busyTimeoutMs: number; onDamage?: (error: unknown) => void },
+  ) {
     this.#db = db;
     this.#busyTimeoutMs = busyTimeoutMs;
+    this.#onDamage = onDamage;
   }
 
   exec(sql: string): void {
@@ -32,6 +40,20 @@ export class Connection {
   /** Rows as arrays. Never uses the driver's `get`: it leaves its statement open, which blocks checkpoints and writes. */
   all(sql: string, params: readonly Stored[] = []): Stored[][] {
     return this.prepare(sql).raw().all(params) as Stored[][];
+  }
+
+  /** Rows of a statement that takes a JSON list of keys; of many keys in one transaction: all see one snapshot. */
+  allOfKeys(sql: string, keys: readonly string[]): Stored[][] {
+    const readPage = (from: number) =>
+      this.all(sql, [`[${keys.slice(from, from + KEYS_A_READ).join(",")}]`]);
+    if (keys.length === 0) return [];
+    if (keys.length <= KEYS_A_READ) return readPage(0);
+    return this.transaction("read", () => {
+      const found: Stored[][] = [];
+      for (let from = 0; from < keys.length; from += KEYS_A_READ)
+        for (const row of readPage(from)) found.push(row);
+      return found;
+    });
   }
 
   /** Runs once and returns how many rows changed. */
@@ -62,6 +84,7 @@ export class Connection {
       try {
         return work();
       } catch (error) {
+        if (isDamaged(error)) this.#onDamage(error);
         if (!isBusy(error) || Date.now() >= deadline) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));

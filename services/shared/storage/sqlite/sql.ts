@@ -1,4 +1,4 @@
-import type { CompiledCollection, DeclaredIndex, FieldInfo } from "../declaration.ts";
+import type { CompiledCollection, DeclaredIndex, Extension, FieldInfo } from "../declaration.ts";
 import type { OrderTerm, ParsedQuery, ParsedSelection, Predicate } from "../query.ts";
 import type { Dialect, Stored } from "../values.ts";
 
@@ -62,7 +62,20 @@ export function createSql(declared: CompiledCollection): string[] {
   const clustered = rowBytes <= CLUSTERED_ROW_BYTES && declared.indexes.length <= CLUSTERED_INDEXES;
   const layout = clustered ? "STRICT, WITHOUT ROWID" : "STRICT";
   const table = `CREATE TABLE ${quoted(name)} (${columns.join(", ")}, PRIMARY KEY (${list(key)})) ${layout}`;
-  const indexes = declared.indexes.map((index) => {
+  return [table, ...createIndexesSql(declared, declared.indexes)];
+}
+
+/** Statements for what a stored collection lacks: see extensionOf. */
+export function extendSql(declared: CompiledCollection, { fields, indexes }: Extension): string[] {
+  const columns = fields.map(
+    (field) =>
+      `ALTER TABLE ${quoted(declared.name)} ADD COLUMN ${quoted(field.name)} ${COLUMN_TYPE[field.type]}`,
+  );
+  return [...columns, ...createIndexesSql(declared, indexes)];
+}
+
+function createIndexesSql({ name, key }: CompiledCollection, indexes: readonly DeclaredIndex[]): string[] {
+  return indexes.map((index) => {
     const rest = index.unique
       ? []
       : key.map((field) => field.name).filter((field) => !index.fields.includes(field));
@@ -71,7 +84,6 @@ export function createSql(declared: CompiledCollection): string[] {
       .join(", ");
     return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${quoted(indexName(name, index))} ON ${quoted(name)} (${indexed})`;
   });
-  return [table, ...indexes];
 }
 
 function indexName(table: string, index: DeclaredIndex): string {
@@ -137,13 +149,24 @@ export function selectByKeysSql(declared: CompiledCollection): string {
   return selectEachSql(declared, same);
 }
 
-/** For each key its row, or the last before it that differs in the key's last field alone. The parameter is as for selectByKeysSql. */
-export function selectLastSql(declared: CompiledCollection): string {
-  const same = declared.key.slice(0, -1).map((field, i) => `${quoted(field.name)} = k.value ->> ${i}`);
-  const last = quoted((declared.key.at(-1) as FieldInfo).name);
+/**
+ * For each list of values of `fields` the row with them, or the last before it that differs in the last of them alone. Those
+ * are the key's, or the leading ones of an index; of rows that are the same in them, the last by key. The parameter is as for
+ * selectByKeysSql.
+ */
+export function selectLastSql(declared: CompiledCollection, fields = declared.key): string {
+  const same = fields.slice(0, -1).map((field, i) => `${quoted(field.name)} = k.value ->> ${i}`);
+  const last = quoted((fields.at(-1) as FieldInfo).name);
   const upTo = [...same, `${last} <= k.value ->> ${same.length}`].join(" AND ");
-  const found = `row.${last} = (SELECT max(${last}) FROM ${quoted(declared.name)} WHERE ${upTo})`;
-  return selectEachSql(declared, [...same.map((condition) => `row.${condition}`), found]);
+  if (fields === declared.key) {
+    const found = `row.${last} = (SELECT max(${last}) FROM ${quoted(declared.name)} WHERE ${upTo})`;
+    return selectEachSql(declared, [...same.map((condition) => `row.${condition}`), found]);
+  }
+  const order = [last, ...declared.key.filter((field) => !fields.includes(field)).map((f) => quoted(f.name))];
+  const newest = `ORDER BY ${order.map((name) => `${name} DESC`).join(", ")} LIMIT 1`;
+  const found = `(SELECT ${list(declared.key)} FROM ${quoted(declared.name)} WHERE ${upTo} ${newest})`;
+  const key = declared.key.map((field) => `row.${quoted(field.name)}`).join(", ");
+  return selectEachSql(declared, [`(${key}) = ${found}`]);
 }
 
 /** CROSS JOIN: the keys decide the order, each is one look-up. */

@@ -9,6 +9,8 @@ import {
   changedDeclarationError,
   compileCollection,
   DeclaredCollections,
+  extensionOf,
+  type FieldInfo,
   isSameDeclaration,
 } from "../declaration.ts";
 import {
@@ -26,6 +28,7 @@ import {
   type WriteStep,
 } from "../port.ts";
 import {
+  fieldsNamed,
   type ParsedQuery,
   parseFilter,
   parseQuery,
@@ -38,13 +41,24 @@ import {
 import type { Stored } from "../values.ts";
 import type { Connection } from "./connection.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
-import { type Entry, encodeRow, entryOf, keyCells, keyPredicates, ROWS_A_CALL, rowsOf } from "./rows.ts";
+import {
+  type Entry,
+  encodeRow,
+  entryOf,
+  keyCells,
+  keyPredicates,
+  keyWriter,
+  ROWS_A_CALL,
+  rowsOf,
+} from "./rows.ts";
+import { sizeOfFile } from "./size.ts";
 import {
   countSql,
   createSql,
   deleteByKeySql,
   deleteSql,
   ESCAPES,
+  extendSql,
   insertIfAbsentSql,
   planOf,
   type Sql,
@@ -57,12 +71,21 @@ import {
   TEXT_SEPARATOR,
   updateSql,
 } from "./sql.ts";
-import { sizeOfFile } from "./size.ts";
 import { Views } from "./views.ts";
 
 /** Opens or creates the file. @throws Error that names the path. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  return new SqliteStore(await openConnection(options), options);
+  const found: Damage = { error: undefined };
+  const onDamage = (error: unknown) => {
+    found.error ??= error;
+  };
+  const watched = { ...options, onDamage };
+  return new SqliteStore(await openConnection(watched), watched, { damage: found });
+}
+
+/** What any connection of a file has found. */
+interface Damage {
+  error: unknown;
 }
 
 class SqliteStore implements Store {
@@ -74,8 +97,15 @@ class SqliteStore implements Store {
   /** Undefined where there are none: in memory, and of a view. */
   readonly #views: Views | undefined;
 
+  readonly #damage: Damage;
+
   /** With `collections`: a view, whose connection is that of its transaction. */
-  constructor(connection: Connection, options: SqliteOptions, collections?: DeclaredCollections<Entry>) {
+  constructor(
+    connection: Connection,
+    options: SqliteOptions,
+    { damage, collections }: { damage: Damage; collections?: DeclaredCollections<Entry> },
+  ) {
+    this.#damage = damage;
     this.#connection = connection;
     this.#path = options.path;
     this.#readOnly = options.readOnly === true;
@@ -86,6 +116,10 @@ class SqliteStore implements Store {
 
   get term(): string {
     return "";
+  }
+
+  get damage(): string | undefined {
+    return this.#damage.error === undefined ? undefined : messageOf(this.#damage.error);
   }
 
   async size(): Promise<StoreSize> {
@@ -101,7 +135,7 @@ class SqliteStore implements Store {
     const options = { path: this.#path, readOnly: true };
     return {
       value: await this.#views.use((connection) =>
-        read(new SqliteStore(connection, options, this.#collections)),
+        read(new SqliteStore(connection, options, { damage: this.#damage, collections: this.#collections })),
       ),
     };
   }
@@ -120,11 +154,14 @@ class SqliteStore implements Store {
       const declarations = new Map(entries.map(([, { declared }]) => [declared.name, declared]));
       for (const [, { declared }] of entries) {
         const before = stored.get(declared.name) ?? declarations.get(declared.name)?.fingerprint;
-        if (!isSameDeclaration(String(before), declared)) {
+        if (extensionOf(String(before), declared) === undefined) {
           throw changedDeclarationError(declared, { stored: String(before), place: this.#path });
         }
       }
-      return [...declarations.values()].filter((declared) => !stored.has(declared.name));
+      return [...declarations.values()].filter((declared) => {
+        const before = stored.get(declared.name);
+        return before === undefined || !isSameDeclaration(String(before), declared);
+      });
     };
     await this.#connection.retrying(() => {
       // Usually all exist: then no lock is needed, and a read-only store can declare too.
@@ -133,9 +170,13 @@ class SqliteStore implements Store {
       if (this.#readOnly)
         throw new Error(`Cannot read collection "${absent.name}": it is not in ${this.#path} yet`);
       this.#connection.transaction("write", () => {
-        for (const declared of missing(readStored())) {
-          for (const sql of createSql(declared)) this.#connection.exec(sql);
-          this.#connection.run("INSERT INTO _collections VALUES (?, ?)", [
+        const stored = readStored();
+        for (const declared of missing(stored)) {
+          const before = stored.get(declared.name);
+          const extension = before === undefined ? undefined : extensionOf(String(before), declared);
+          const statements = extension === undefined ? createSql(declared) : extendSql(declared, extension);
+          for (const sql of statements) this.#connection.exec(sql);
+          this.#connection.run("INSERT OR REPLACE INTO _collections VALUES (?, ?)", [
             declared.name,
             declared.fingerprint,
           ]);
@@ -216,10 +257,15 @@ class SqliteStore implements Store {
     ) as RowOf<C>[];
   }
 
-  async getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
+  async getLast<C extends Collection>(
+    from: C,
+    keys: readonly Partial<RowOf<C>>[],
+    by?: readonly (keyof RowOf<C> & string)[],
+  ): Promise<RowOf<C>[]> {
     const entry = this.#collections.get(from);
     const { declared } = entry;
-    const found = await this.#selectEach(entry, { text: selectLastSql(declared), keys });
+    const fields = by === undefined ? declared.key : fieldsNamed(declared, by);
+    const found = await this.#selectEach(entry, { text: selectLastSql(declared, fields), keys, fields });
     // Several keys may share the same last row.
     const rows = new Map(found.map((cells) => [JSON.stringify(keyCells(declared, cells)), cells]));
     return rowsOf([...rows.values()], declared.fields) as RowOf<C>[];
@@ -228,23 +274,19 @@ class SqliteStore implements Store {
   /** Runs a statement for some thousand keys at a time, in one read transaction: all see one snapshot. */
   async #selectEach(
     entry: Entry,
-    { text, keys }: { text: string; keys: readonly Readonly<Record<string, unknown>>[] },
+    {
+      text,
+      keys,
+      fields = entry.declared.key,
+    }: {
+      text: string;
+      keys: readonly Readonly<Record<string, unknown>>[];
+      fields?: readonly FieldInfo[];
+    },
   ): Promise<Stored[][]> {
-    const distinct = [
-      ...new Set(keys.map((key) => JSON.stringify(keyPredicates(entry, key).map((p) => p.value)))),
-    ];
-    if (distinct.length === 0) return [];
-    const readPage = (from: number) =>
-      this.#connection.all(text, [`[${distinct.slice(from, from + KEYS_A_READ).join(",")}]`]);
-    return this.#connection.retrying(() => {
-      if (distinct.length <= KEYS_A_READ) return readPage(0);
-      return this.#connection.transaction("read", () => {
-        const found: Stored[][] = [];
-        for (let from = 0; from < distinct.length; from += KEYS_A_READ)
-          for (const row of readPage(from)) found.push(row);
-        return found;
-      });
-    });
+    // Sorted: neighbours are on one page.
+    const distinct = [...new Set(keys.map(keyWriter(entry, fields)))].sort();
+    return this.#connection.retrying(() => this.#connection.allOfKeys(text, distinct));
   }
 
   async find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
@@ -345,8 +387,6 @@ class SqliteStore implements Store {
   }
 }
 
-/** Keys in one statement: their text stays small beside the rows. */
-const KEYS_A_READ = 5_000;
 /** With fewer rows joining does not pay. */
 const LEAST_TEXTS = 32;
 
