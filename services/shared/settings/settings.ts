@@ -244,7 +244,7 @@ export const SETTINGS = {
     default: "600",
     usedBy: ["ingest"],
     meaning:
-      "Seconds after which the state of a market or vault is read again though no event spoke of it (oracle prices, for example)",
+      "Seconds after which the state of a market or vault is read again though no event spoke of it (gifts of tokens, or a hook of an EVK vault that changed its mind)",
   },
   INGEST_METRICS_PORT: {
     parse: port(),
