@@ -24,6 +24,7 @@ import { createPriceSource } from "./serve/prices.ts";
 import { createServeMetrics } from "./serve/serve-metrics.ts";
 import { createStatus } from "./serve/status.ts";
 import { COLLECTIONS } from "./store/collections.ts";
+import { readKeptRows } from "./store/kept-rows.ts";
 import { CHAIN_ID, getCheckpoint } from "./store/queries.ts";
 
 /**
@@ -32,10 +33,11 @@ import { CHAIN_ID, getCheckpoint } from "./store/queries.ts";
  */
 export async function startSolana(env: Environment): Promise<RunningService> {
   const name = "solana";
-  const [settings, config, tracingConfig] = collectConfigErrors(
+  const [settings, config, tracingConfig, kept] = collectConfigErrors(
     () => readSettings(env, ["DATA_DIR", "MONGODB_URL", "SOLANA_HOLDERS"]),
     () => readServiceConfig(name, env),
     () => readTracingConfig(env, name),
+    () => readKeptRows(env),
     () => rejectMisspeltSettings(env),
   );
   const log = createLog({ name, level: config.logLevel });
@@ -48,7 +50,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
   });
   const store = traceStore(opened, tracing);
   await store.declare(COLLECTIONS);
-  const deps = createDeps(store);
+  const deps = createDeps(store, kept);
   const heads = watchHead(store, { onFailure: (err) => log.warn({ err }, "the head cannot be read") });
   createServeMetrics(metrics, { heads, deps });
   const readings = await openChainReadings({
