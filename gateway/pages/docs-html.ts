@@ -45,9 +45,9 @@ export interface DocsSource {
 }
 
 /** A table of rows, as an image inside the page: without one a browser requests /favicon.ico. */
-const ICON = `data:image/svg+xml,${encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0a5bd3"/><path d="M3 5h10M3 8h10M3 11h10" stroke="#fff"/></svg>',
-)}`;
+/** Also GET /favicon.ico. */
+export const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0a5bd3"/><path d="M3 5h10M3 8h10M3 11h10" stroke="#fff"/></svg>';
 
 /** Whose addresses the declarations' examples are. */
 const MAINNET: Readonly<Record<Family, string>> = {
@@ -67,7 +67,7 @@ export function renderDocs({ catalogue, baseUrl, payUrl, examples = {} }: DocsSo
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>chaintables</title>
-<link rel="icon" href="${ICON}">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
 <style>${{ markup: DOCS_STYLE }}</style>
 </head>
 <body>

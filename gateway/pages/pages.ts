@@ -9,9 +9,12 @@ import type { Page } from "../request/routes.ts";
 import { createDocsPage } from "./docs.ts";
 import { docsRedirect, homePage } from "./home.ts";
 import type { LiveExamples } from "./live-examples.ts";
+import { createLlmsFullPage, createLlmsPage } from "./llms.ts";
 import { createOpenApiPage } from "./openapi.ts";
 import { readinessOf } from "./readiness.ts";
+import { createStatusPage } from "./status.ts";
 import { createUsagePage } from "./usage.ts";
+import { createResourcesPage, iconPage, robotsPage } from "./well-known.ts";
 
 export interface PagesDeps {
   readonly catalogue: readonly Endpoint[];
@@ -50,6 +53,12 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
     "/docs": counted(createDocsPage(deps)),
     "/docs/": counted(docsRedirect),
     "/openapi.json": counted(createOpenApiPage(deps)),
+    "/llms.txt": counted(createLlmsPage(deps)),
+    "/llms-full.txt": counted(createLlmsFullPage(deps)),
+    "/status": counted(createStatusPage(deps)),
+    "/favicon.ico": counted(iconPage),
+    "/robots.txt": counted(robotsPage),
+    "/.well-known/x402": counted(createResourcesPage(deps)),
     "/usage": createUsagePage({ ...deps.access, clock: deps.clock }),
     "/livez": probe,
     "/readyz": probe,

@@ -105,7 +105,10 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     deadlineMs: config.deadlineMs,
   });
   const inFlight = new Set<Promise<void>>();
-  const door = createPaymentHandler({ offers, paymentFlow, clock, addressLimits });
+  const door = createPaymentHandler({
+    ...{ offers, paymentFlow, clock, addressLimits },
+    publicUrl: () => publicUrl,
+  });
   const answer: typeof door = (req, res) => {
     const answering = door(req, res).finally(() => inFlight.delete(answering));
     inFlight.add(answering);

@@ -1,9 +1,10 @@
 import express, { type Express, type Request, type Response } from "express";
 import { ServiceError } from "../../../services/shared/errors.ts";
-import { type ExchangeSinks, getExchange } from "../../../services/shared/http/exchange.ts";
+import { type ExchangeSinks, getExchange, sendText } from "../../../services/shared/http/exchange.ts";
 import { setKeepAliveHeader } from "../../../services/shared/http/server.ts";
 import { runWithSpan } from "../../../services/shared/tracing/active.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
+import { describeResources } from "../../pages/well-known.ts";
 import type { Clock } from "../../request/clock.ts";
 import { payCors } from "../../request/cors.ts";
 import { checkRequest, createExchangeHandler, splitTarget } from "../../request/entry.ts";
@@ -18,7 +19,11 @@ interface PaymentHandlerDeps {
   readonly clock: Clock;
   /** For responses that cost a client nothing; the payment flow itself counts offers and payments. */
   readonly addressLimits: Pick<AddressLimits, "countError" | "count">;
+  /** Base address as clients see it. */
+  readonly publicUrl: () => string;
 }
+
+const RESOURCES_PATH = "/.well-known/x402";
 
 /** Handles a request at the pay-per-request host, on either port, after its exchange has begun. Never rejects. */
 type PaymentHandler = (req: Request, res: Response) => Promise<void>;
@@ -33,12 +38,20 @@ export function createPaymentHandler({
   paymentFlow,
   clock,
   addressLimits,
+  publicUrl,
 }: PaymentHandlerDeps): PaymentHandler {
+  const sold = [...offers.values()].map(({ endpoint }) => endpoint);
   const dispatch = async (req: Request, res: Response): Promise<void> => {
     const arrivedMs = clock.monotonicMs();
     checkRequest(req);
     const { path, query } = splitTarget(req.url);
     const exchange = getExchange(res);
+    if (path === RESOURCES_PATH && req.method === "GET") {
+      exchange.route = path;
+      await addressLimits.count("page", req, res);
+      const text = describeResources(sold, publicUrl());
+      return sendText(res, { status: 200, type: "application/json", text });
+    }
     const offer = offers.get(path);
     if (offer) exchange.route = path;
     if (offer && req.method === "OPTIONS") {

@@ -15,6 +15,8 @@ export type ChainsByFamily = ReadonlyMap<Family, readonly ChainStatus[] | undefi
 export interface ServiceStatuses {
   /** Queries all services at once. Never rejects. */
   read(): Promise<ChainsByFamily>;
+  /** Software versions of the services that have answered so far. */
+  versions(): ReadonlyMap<Family, string>;
   close(): void;
 }
 
@@ -40,6 +42,7 @@ export function createServiceStatuses(
     return { family: family as Family, client };
   });
   const last = new Map<Family, { readonly atMs: number; readonly chains: readonly ChainStatus[] }>();
+  const versions = new Map<Family, string>();
   let kept: { readonly atMs: number; readonly chains: Promise<ChainsByFamily> } | undefined;
 
   const readAll = async (): Promise<ChainsByFamily> =>
@@ -47,7 +50,10 @@ export function createServiceStatuses(
       await Promise.all(
         clients.map(async ({ family, client }) => {
           const status = await client.getStatus().catch(() => undefined);
-          if (status !== undefined) last.set(family, { atMs: now(), chains: status.chains });
+          if (status !== undefined) {
+            last.set(family, { atMs: now(), chains: status.chains });
+            versions.set(family, status.version);
+          }
           const known = last.get(family);
           const isRecent = known !== undefined && now() - known.atMs <= REMEMBERED_MS;
           return [family, isRecent ? known.chains : undefined] as const;
@@ -60,6 +66,7 @@ export function createServiceStatuses(
       if (kept === undefined || now() - kept.atMs > CACHED_MS) kept = { atMs: now(), chains: readAll() };
       return kept.chains;
     },
+    versions: () => versions,
     close() {
       for (const { client } of clients) client.close();
     },

@@ -39,8 +39,8 @@ export async function answerList(
   if (state.tables === undefined) return { rows: [], version };
   const { order, limit, offset, min_tvl_usd = 0, listed } = params;
   const table = list.tableOf(state.tables);
-  const positions = table.find({
-    ...{ order, limit, offset },
+  const all = table.findAll({
+    order,
     equals: {
       ...equals,
       protocolId: params.protocol_id,
@@ -49,5 +49,6 @@ export async function answerList(
     // A minimum of 0 also includes rows without a price.
     ...(min_tvl_usd > 0 && { minimum: { column: tvl, value: min_tvl_usd } }),
   });
-  return { rows: await table.render(endpoint, positions), version };
+  const page = all.subarray(offset, offset + limit);
+  return { rows: await table.render(endpoint, page), total: all.length, version };
 }

@@ -6,7 +6,7 @@ import { eulerRateModel, eulerVaultFactory } from "../../../deploy/devnet/contra
 import { encodeAmountCap } from "../../../deploy/devnet/euler/amount-cap.ts";
 import { USD } from "../../../deploy/devnet/euler/plan.ts";
 import type { EulerKit } from "../../../deploy/devnet/euler/testkit.ts";
-import { onVault, onVaultFactory } from "../../../deploy/devnet/euler/transactions.ts";
+import { onPerspective, onVault, onVaultFactory } from "../../../deploy/devnet/euler/transactions.ts";
 import type { Address, Transaction } from "../../../deploy/devnet/node/transactions.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
@@ -198,6 +198,23 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
     expect(made[0]).to.deep.equal({ kind: "evk-factory", id: factory });
     const dai = await watch.rowOf(made[1]?.id as Address);
     expect(dai).to.include({ symbol: "eDAI-1", supply: 0, utilizationRate: 0, borrowable: false });
+  });
+
+  it("follows Euler's perspectives: a vault that leaves them is not listed, and its oracle is not believed", async () => {
+    const { address } = euler.vault("eWETH-2");
+    const { governed, ungoverned } = euler.deployment.perspectives;
+    const change = (perspective: Address, functionName: "perspectiveVerify" | "perspectiveUnverify") =>
+      functionName === "perspectiveVerify"
+        ? onPerspective(owner, perspective, { functionName, args: [address, true] })
+        : onPerspective(owner, perspective, { functionName, args: [address] });
+    const lists = (id: Address) => ({ kind: "euler-perspective", id });
+    const believed = { value: 3_000, unit: "USD" };
+    expect(await watch.rowOf(address)).to.deep.include({ listed: true, oracle: believed });
+    expect(await watch.act(change(governed, "perspectiveUnverify"))).to.deep.equal([lists(governed)]);
+    expect(await watch.rowOf(address)).to.include({ listed: false, oracle: null });
+    expect(await watch.act(change(ungoverned, "perspectiveVerify"))).to.deep.equal([lists(ungoverned)]);
+    expect(await watch.rowOf(address)).to.deep.include({ listed: true, oracle: believed });
+    await watch.act(change(ungoverned, "perspectiveUnverify"), change(governed, "perspectiveVerify"));
   });
 
   it("ignores unknown contracts with the same events", async () => {

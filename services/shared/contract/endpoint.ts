@@ -90,6 +90,8 @@ export type RowText = string & { readonly [rowText]: true };
 export interface TableResult {
   /** Cells in the order of the endpoint's columns. */
   readonly rows: readonly (readonly Cell[] | RowText)[];
+  /** Rows of all pages of a paged list, where that is known without reading them. */
+  readonly total?: number;
   readonly version?: DataVersion;
 }
 

@@ -21,6 +21,7 @@ import type { Metrics } from "../metrics/metrics.ts";
 import { runWithSpan } from "../tracing/active.ts";
 import { type Tracing, withSpan } from "../tracing/tracing.ts";
 import { type AnyHandler, type HandlerTable, notFoundError } from "./handlers.ts";
+import { pagingHeaders } from "./paging.ts";
 import { createProbes, type Readiness } from "./probes.ts";
 import { makeBody, sendBody } from "./send-table.ts";
 import { TOKEN_HEADER, type TokenCheck } from "./service-token.ts";
@@ -197,6 +198,8 @@ async function handleRequest(request: {
   const tag = entityTag({ endpoint, params, format }, state);
   if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version, maxAge });
   setCacheHeaders(res, { tag, version, maxAge });
+  const query = queryAt === -1 ? "" : req.url.slice(queryAt + 1);
+  for (const [name, value] of pagingHeaders(endpoint, { params, query, result })) res.setHeader(name, value);
   await sendBody(res, { type: mediaTypeOf(endpoint, format), content: body.content });
 }
 

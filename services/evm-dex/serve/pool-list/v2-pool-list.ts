@@ -33,7 +33,9 @@ export class V2PoolList {
   }
 
   /** A page at one block; undefined where nothing is indexed yet. */
-  async read(page: V2PoolPage): Promise<{ rows: RowText[]; checkpoint: CheckpointRow } | undefined> {
+  async read(
+    page: V2PoolPage,
+  ): Promise<{ rows: RowText[]; total: number; checkpoint: CheckpointRow } | undefined> {
     const state = await this.#table.read();
     if (state === undefined) return undefined;
     if (this.#rendered?.state !== state) this.#rendered = { state, rows: [] };
@@ -42,7 +44,7 @@ export class V2PoolList {
     const at = createRowContext(state, this.#rewards);
     const end = Math.min(page.offset + page.limit, table.list.length);
     for (let i = page.offset; i < end; i++) rows[i] ??= this.#render(rowOf(table.list[i] as V2Entry, at));
-    return { rows: rows.slice(page.offset, end), checkpoint };
+    return { rows: rows.slice(page.offset, end), total: table.list.length, checkpoint };
   }
 }
 

@@ -55,7 +55,13 @@ export class ColumnTable {
   }
 
   /** Positions of a page's rows. Throws a plain Error for an unknown column. */
-  find({ order, offset, limit, equals = {}, minimum }: TableQuery): Uint32Array {
+  find(query: TableQuery): Uint32Array {
+    const { offset, limit } = query;
+    return this.findAll(query).subarray(offset, offset + limit);
+  }
+
+  /** Positions of all rows that match, in order. */
+  findAll({ order, equals = {}, minimum }: Omit<TableQuery, "offset" | "limit">): Uint32Array {
     const conditions = this.#conditions(equals);
     if (conditions === undefined) return new Uint32Array(0);
     if (minimum !== undefined) {
@@ -63,9 +69,7 @@ export class ColumnTable {
       // False for NaN.
       conditions.push((at) => (values[at] as number) >= minimum.value);
     }
-    const positions =
-      conditions.length === 0 ? this.#wholeOrder(order) : this.#sorted(this.#matches(conditions), order);
-    return positions.subarray(offset, offset + limit);
+    return conditions.length === 0 ? this.#wholeOrder(order) : this.#sorted(this.#matches(conditions), order);
   }
 
   /** Undefined where no row can pass. */

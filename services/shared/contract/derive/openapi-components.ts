@@ -34,6 +34,14 @@ const HEADERS = {
     description: "Query parameters the endpoint does not know, comma-separated and percent-encoded.",
     schema: { type: "string" },
   },
+  "X-Total-Count": {
+    description: "Paged lists: rows of all pages together, where that is known.",
+    schema: { type: "integer", format: "int64" },
+  },
+  Link: {
+    description: 'Paged lists: the next page, as in `</evm/…?offset=100>; rel="next"`; absent on the last.',
+    schema: { type: "string" },
+  },
   ETag: { description: "Weak validator of the data version, for If-None-Match.", schema: { type: "string" } },
   "Retry-After": {
     description: "Seconds to wait before trying again.",
@@ -72,6 +80,8 @@ export function successHeaders(): Record<string, unknown> {
     "X-Data-Stale",
     "X-Session-Id",
     "X-Ignored-Parameters",
+    "X-Total-Count",
+    "Link",
     "ETag",
     "RateLimit-Policy",
     "RateLimit",

@@ -51,6 +51,27 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
       },
     },
   },
+  "/status": {
+    get: {
+      operationId: "getStatus",
+      tags: ["gateway"],
+      summary: "How far each chain is indexed, by service; versions",
+      security: [],
+      responses: {
+        200: jsonResponse("Always 200: it judges nothing.", {
+          version: text("Of the gateway."),
+          time: text("Of this answer, ISO 8601."),
+          draining: { type: "boolean", description: "Whether the gateway is about to stop." },
+          services: { type: "object", description: "By name: replicas, those that serve, version." },
+          chains: {
+            type: "object",
+            description:
+              "By chain id, or solana; then by service: block, head, lagBlocks, lagSeconds, fromBlock, blocksPerSecond, and what is left of the first read.",
+          },
+        }),
+      },
+    },
+  },
   "/readyz": {
     get: {
       operationId: "getReadiness",

@@ -184,6 +184,8 @@ describe("toOpenApi", () => {
       "X-Data-Stale",
       "X-Session-Id",
       "X-Ignored-Parameters",
+      "X-Total-Count",
+      "Link",
       "ETag",
       "RateLimit-Policy",
       "RateLimit",

@@ -16,6 +16,6 @@ export function dexaPoolsHandler({ v2Tables, chains }: ServeDeps): Handler<typeo
   return async ({ chain_id, limit, offset }) => {
     const found = await lists.get(chain_id)?.read({ limit, offset });
     if (found === undefined) return { rows: [] };
-    return { rows: found.rows, version: versionOf(found.checkpoint) };
+    return { rows: found.rows, total: found.total, version: versionOf(found.checkpoint) };
   };
 }

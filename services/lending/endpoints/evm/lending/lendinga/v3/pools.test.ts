@@ -127,6 +127,14 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
     expect(await symbols("offset=4")).to.deep.equal([]);
   });
 
+  it("counts the rows of all pages that match, whatever the page", async () => {
+    const total = async (query: string) => (await callHandler(endpoint, lendingaPoolsHandler(deps), query)).total;
+    expect(await total("limit=1")).to.equal(4);
+    expect(await total("limit=1&offset=9")).to.equal(4);
+    expect(await total(`limit=1&pool_address=${OTHER}`)).to.equal(2);
+    expect(await total("protocol_id=nope")).to.equal(0);
+  });
+
   it("is empty for a chain of which nothing is indexed", async () => {
     const answer = await callHandler(endpoint, lendingaPoolsHandler(deps), "chain_id=1");
     expect(answer).to.deep.equal({ rows: [] });
