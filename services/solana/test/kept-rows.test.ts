@@ -60,7 +60,10 @@ describeWithChain("rows of Solana that an installation keeps", () => {
       endpoint: tokenTransactions,
       query: { token_address, days: 1, ...more },
     });
-    const ofPool = (pool_address: string) => ({ endpoint: poolTransactions, query: { pool_address, days: 1 } });
+    const ofPool = (pool_address: string) => ({
+      endpoint: poolTransactions,
+      query: { pool_address, days: 1 },
+    });
     expect(await statusOf({ SOLANA_POOLS: first }, ofPool(first))).to.equal(200);
     expect(await statusOf({ SOLANA_POOLS: first }, ofPool(second))).to.equal(404);
     expect(await statusOf({ SOLANA_POOLS: first }, ofToken(USDC))).to.equal(404);
