@@ -1,4 +1,5 @@
 import type { Family } from "../services/shared/contract/endpoint.ts";
+import { knowDeployedChains } from "../services/shared/evm/deployed-chains.ts";
 import { type AdminAddress, adminAddressOf } from "../services/shared/metrics/admin-server.ts";
 import { rejectMisspeltSettings } from "../services/shared/settings/misspelt-settings.ts";
 import { readSolanaPeers } from "../services/shared/settings/rpc-urls.ts";
@@ -113,7 +114,10 @@ const ADMIN_PORT = 9401;
 /** Throws ConfigError naming every variable that is wrong. */
 export function readGatewayConfig(env: Environment): GatewayConfig {
   const [config] = collectConfigErrors(
-    () => readConfig(env),
+    () => {
+      knowDeployedChains(env.DEPLOYMENTS_FILE);
+      return readConfig(env);
+    },
     () => readUpstreams(env),
     () => readPaymentConfig(env),
     () => readTracingConfig(env, "gateway"),

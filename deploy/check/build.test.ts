@@ -54,6 +54,7 @@ describe("the build", () => {
       "services/shared/evm/thread/thread.worker.ts",
     ]);
     expect(entries.filter((path) => /\.(test|bench)\.|^(bench|deploy|proto)/.test(path))).to.deep.equal([
+      "deploy/backup/main.ts",
       "deploy/reindex/main.ts",
     ]);
     expect(await build(folder)).to.deep.equal([]);

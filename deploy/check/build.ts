@@ -7,7 +7,7 @@ import { ROOT } from "./command.ts";
 const DATA_FOLDERS = ["gateway", "services", "proto"];
 const CODE_FOLDERS = ["gateway", "services"];
 /** What operators run beside the services, of folders that production otherwise does not need. */
-const OPERATOR_PROGRAMS = ["deploy/reindex/main.ts"];
+const OPERATOR_PROGRAMS = ["deploy/reindex/main.ts", "deploy/backup/main.ts"];
 const NOT_DATA = /\.(ts|md|sol)$|\/(bench|suite|test|testkit)\//;
 /** One flat folder for all bundled code: a relative path has the same depth wherever the source was. */
 const BUNDLE = "bundle";
@@ -101,7 +101,7 @@ export function listEntries(root: string): string[] {
     scripts: Readonly<Record<string, string>>;
   };
   const programs = Object.values(scripts).flatMap(
-    (script) => /^(?:exec )?node (?:-r \S+ )?--import tsx (\S+\.ts)$/.exec(script)?.[1] ?? [],
+    (script) => /^(?:exec )?node (?:-r \S+ )?--import tsx (\S+\.ts)(?: \w+)?$/.exec(script)?.[1] ?? [],
   );
   const files = [...listFiles(root, CODE_FOLDERS), ...OPERATOR_PROGRAMS];
   const isEntry = (path: string) => programs.includes(path) && !path.endsWith(".bench.ts");

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { CHAINS, type ChainName, indexesOf, SERVICES, type ServiceName } from "./indexes.ts";
+import { type ChainName, indexesOf, listChains, SERVICES, type ServiceName } from "./indexes.ts";
 
 export const REINDEX_USAGE = `Usage:
   npm run reindex -- --chain <chain> [--service <service>] [--yes] [--json]
@@ -8,7 +8,7 @@ Deletes the index of one chain, so that its ingest reads the chain again from th
 waits for a confirmation. Stop the ingest of the chain first: a reindex is refused while one runs. API keys, usage and
 payments stay as they are, and so do other chains. Killed in the middle, it is finished by the next reindex or ingest.
 
-  --chain    ${CHAINS.join(", ")}
+  --chain    the id of an EVM chain of the deployments, or solana
   --service  ${SERVICES.join(", ")}; default: every service that has the chain
   --yes      deletes without a confirmation
   --json     prints what was deleted as JSON
@@ -33,8 +33,8 @@ export interface ReindexCall {
 export function parseReindexCall(args: readonly string[]): ReindexCall | "help" {
   const given = parse(args);
   if (given.help === true) return "help";
-  const chain = oneOf(CHAINS, { name: "--chain", given: given.chain });
-  if (chain === undefined) throw new UsageError(`--chain is missing: ${CHAINS.join(", ")}`);
+  const chain = oneOf(listChains(), { name: "--chain", given: given.chain });
+  if (chain === undefined) throw new UsageError(`--chain is missing: ${listChains().join(", ")}`);
   const service = oneOf(SERVICES, { name: "--service", given: given.service });
   if (indexesOf(chain, service).length === 0)
     throw new UsageError(`The service ${service} has no index of chain ${chain}`);

@@ -1,12 +1,16 @@
 import { COLLECTIONS as evmDex } from "../../services/evm-dex/store/collections.ts";
 import { COLLECTIONS as lending } from "../../services/lending/store/collections.ts";
+import { listEvmChains } from "../../services/shared/evm/chains.ts";
 import { type ChainIndex, partsOfIndex } from "../../services/shared/ingest/reindex.ts";
 import { ingestStatus } from "../../services/shared/ingest-status/status-row.ts";
 import type { Collection } from "../../services/shared/storage/port.ts";
 import { COLLECTIONS as solana } from "../../services/solana/store/collections.ts";
 
-export const CHAINS = ["8453", "1", "solana"] as const;
-export type ChainName = (typeof CHAINS)[number];
+/** Names of --chain: ids of EVM chains, and "solana". */
+export function listChains(): readonly string[] {
+  return [...listEvmChains().map(({ id }) => String(id)), "solana"];
+}
+export type ChainName = string;
 export const SERVICES = ["evm-dex", "lending", "solana"] as const;
 export type ServiceName = (typeof SERVICES)[number];
 

@@ -1,5 +1,6 @@
 /** `npm run reindex -- --chain <chain>`: deletes the index of a chain. Exit code 1 = nothing done, 2 = the call was wrong. */
 import { createInterface } from "node:readline/promises";
+import { knowDeployedChains } from "../../services/shared/evm/deployed-chains.ts";
 import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { ConfigError, readSettings } from "../../services/shared/settings/settings.ts";
 import { parseReindexCall, REINDEX_USAGE, type ReindexCall, UsageError } from "./arguments.ts";
@@ -72,6 +73,7 @@ async function isConfirmed(chain: string): Promise<boolean> {
 }
 
 try {
+  knowDeployedChains(process.env.DEPLOYMENTS_FILE);
   const call = parseReindexCall(process.argv.slice(2));
   if (call === "help") process.stdout.write(REINDEX_USAGE);
   else process.exitCode = await run(call);

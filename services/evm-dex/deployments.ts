@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { knowDeployedChains } from "../shared/evm/deployed-chains.ts";
 import { protocolOf } from "./protocols/index.ts";
 import { KINDS } from "./protocols/protocol.ts";
 import {
@@ -8,6 +9,7 @@ import {
   readItems,
   readObject,
   readOneOf,
+  readPositive,
   readText,
 } from "./read-json.ts";
 
@@ -47,6 +49,7 @@ const FAMILIES = ["dexa", "dexb", "clones"] as const;
 export function loadDeployments(path: string | undefined): readonly ChainDeployments[] {
   const source = path ?? new URL("./deployments.json", import.meta.url);
   const file = readJson(source);
+  knowDeployedChains(path);
   try {
     return readFile(file);
   } catch (error) {
@@ -65,7 +68,10 @@ function readFile(file: unknown): ChainDeployments[] {
 }
 
 function readChain(value: unknown, at: string): ChainDeployments {
-  const chain = readObject(value, { at, required: ["chainId", "name", "stablecoins", "factories"] });
+  const required = ["chainId", "name", "stablecoins", "factories"];
+  const chain = readObject(value, { at, required, optional: ["blockSeconds"] });
+  // Kept by knowDeployedChains.
+  if (chain.blockSeconds !== undefined) readPositive(chain.blockSeconds, `${at}.blockSeconds`);
   const stablecoins = readItems(chain.stablecoins, `${at}.stablecoins`, readStablecoin);
   return {
     chainId: readInteger(chain.chainId, { at: `${at}.chainId`, min: 1 }),

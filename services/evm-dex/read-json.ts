@@ -44,6 +44,12 @@ export function readInteger(value: unknown, { at, min }: { at: string; min: numb
   return value as number;
 }
 
+export function readPositive(value: unknown, at: string): number {
+  if (typeof value !== "number" || !Number.isFinite(value) || value <= 0)
+    throw new Malformed(at, `a number above 0, got ${shown(value)}`);
+  return value;
+}
+
 export function readText(value: unknown, at: string): string {
   if (typeof value !== "string" || value === "")
     throw new Malformed(at, `a text of one character or more, got ${shown(value)}`);

@@ -61,6 +61,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
   for (const table of v2Tables.values())
     table.read().catch((err) => log.warn({ err }, "loading the v2 pools failed; the next reader loads them"));
   return runService({
+    store,
     name: "evm-dex",
     endpoints,
     handlers: createHandlers({

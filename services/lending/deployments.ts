@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { knowDeployedChains } from "../shared/evm/deployed-chains.ts";
 import { MULTICALL3 } from "../shared/evm/multicall/multicall.ts";
 import { PROTOCOLS } from "./protocols/index.ts";
 import type { LendingProtocol } from "./protocols/protocol.ts";
@@ -12,6 +13,8 @@ const address = z
 const chain = z.strictObject({
   chainId: z.int().positive(),
   name: z.string().min(1),
+  /** Seconds between two blocks; read by shared/evm/deployed-chains.ts. */
+  blockSeconds: z.number().positive().optional(),
   multicall3: address.default(MULTICALL3),
   /** By protocolId; each protocol validates its own section. */
   protocols: z.record(z.string(), z.unknown()),
@@ -41,10 +44,11 @@ export function loadDeployments(
   protocols: readonly LendingProtocol[] = PROTOCOLS,
 ): readonly ChainDeployments[] {
   const where = path ?? "the built-in registry";
+  knowDeployedChains(path);
   const parsed = file.safeParse(readJson(path ?? new URL("./deployments.json", import.meta.url), where));
   if (!parsed.success)
     throw new Error(`Cannot read deployments from ${where}: ${z.prettifyError(parsed.error)}`);
-  return parsed.data.lending.chains.map(({ protocols: sections, ...known }) => ({
+  return parsed.data.lending.chains.map(({ protocols: sections, blockSeconds: _, ...known }) => ({
     ...known,
     protocols: Object.entries(sections).map(([id, section]) => {
       const protocol = protocols.find((each) => each.id === id);

@@ -87,6 +87,7 @@ export async function startLending(
     const handlers = createHandlers(serving);
     return await runService({
       name,
+      store,
       endpoints,
       handlers,
       findExampleCandidates: findExampleScenes({ endpoints, handlers, chains }),

@@ -65,6 +65,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
   try {
     return await runService({
       name,
+      store,
       endpoints,
       handlers: createHandlers(deps, { withHolders: settings.SOLANA_HOLDERS === "on" }),
       config,

@@ -1,9 +1,10 @@
+import { listEvmChains } from "../../shared/evm/chains.ts";
 export const AUDIT_USAGE = `Compares rows of the store with each other and with the chain, each at its own block.
 
   npm run audit -- --chain 8453 [--pools 20] [--seed 1] [--store-only]
   npm run audit -- --chain 8453 --plant [--seed 1]
 
-  --chain N     8453 or 1; reads the local chain of a running npm start, else the first URL of EVM_RPC_<chain>
+  --chain N     the chain's id; reads the local chain of a running npm start, else the first URL of EVM_RPC_<chain>
   --pools N     how many pools are sampled (default 20)
   --seed N      the same seed gives the same sample (default: the time)
   --store-only  checks what the store alone tells, without a node
@@ -18,7 +19,7 @@ export class UsageError extends Error {
 }
 
 export interface AuditCommand {
-  readonly chain: 8453 | 1;
+  readonly chain: number;
   readonly pools: number;
   readonly seed: number;
   readonly storeOnly: boolean;
@@ -39,7 +40,9 @@ export function parseAuditArguments(args: readonly string[], now: number): Audit
     else throw new UsageError(`Unknown argument ${name}.`);
   }
   const chain = values.get("--chain");
-  if (chain !== 8453 && chain !== 1) throw new UsageError("--chain must be 8453 or 1.");
+  const chains = listEvmChains().map(({ id }) => id);
+  if (chain === undefined || !chains.includes(chain))
+    throw new UsageError(`--chain must be ${chains.join(" or ")}.`);
   const pools = values.get("--pools") ?? 20;
   if (pools < 1) throw new UsageError("--pools must be at least 1.");
   const [storeOnly, plant] = [values.has("--store-only"), values.has("--plant")];

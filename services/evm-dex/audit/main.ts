@@ -3,6 +3,7 @@
  * value that was not reported; 2 = wrong usage.
  */
 
+import { knowDeployedChains } from "../../shared/evm/deployed-chains.ts";
 import { sanitizeText } from "../../shared/logging/log.ts";
 import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
 import { ConfigError } from "../../shared/settings/settings.ts";
@@ -22,6 +23,7 @@ const PRINTED = 50;
 const ROWS_A_COLUMN = 3;
 
 try {
+  knowDeployedChains(process.env.DEPLOYMENTS_FILE);
   const command = parseAuditArguments(process.argv.slice(2), Math.floor(Date.now() / 1000));
   if (command === "help") process.stdout.write(AUDIT_USAGE);
   else process.exitCode = (await run(command)) === 0 ? 0 : 1;

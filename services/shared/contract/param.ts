@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { evmChainName } from "../evm/chains.ts";
+import { evmChainName, listAddedChainIds } from "../evm/chains.ts";
 import { isSolanaAddress } from "./base58.ts";
 
 /**
@@ -107,13 +107,35 @@ export function unixTime(docs: ParamDocs) {
   return integer({ min: 0, max: LAST_UNIX_SECOND }, docs);
 }
 
-/** The chain ids an endpoint knows; 8453 where none is sent. */
-export function chainId<const V extends readonly [number, ...number[]]>(allowed: V) {
-  const description = `EVM chain ID: ${allowed.map((id) => `${id} (${evmChainName(id)})`).join(" or ")}.`;
+/**
+ * The chain ids an endpoint takes; 8453 where none is sent. Of the specification's chains those that it names, and every
+ * chain that the deployments add: these may become known after the declaration was made.
+ */
+export function chainId(specified: readonly number[]) {
+  const listAllowed = () => [...specified, ...listAddedChainIds()];
+  const schema = z.unknown().superRefine((id, { addIssue }) => {
+    const values = listAllowed();
+    if (!values.includes(id as number)) addIssue({ code: "invalid_value", values, input: id });
+  }) as z.ZodType<number>;
   return z
-    .preprocess(readInteger, z.literal(allowed).meta({ type: "integer" }))
-    .default(8453 as V[number])
-    .meta({ description, example: "8453" });
+    .preprocess(
+      readInteger,
+      schema.meta({
+        type: "integer",
+        get enum() {
+          return listAllowed();
+        },
+      }),
+    )
+    .default(8453)
+    .meta({
+      example: "8453",
+      get description() {
+        return `EVM chain ID: ${listAllowed()
+          .map((id) => `${id} (${evmChainName(id)})`)
+          .join(" or ")}.`;
+      },
+    });
 }
 
 /** `limit` and `offset` of a paged list: both start at their specified defaults. */

@@ -140,6 +140,15 @@ describe("retryUntilAborted", () => {
     expect(runs).to.equal(2);
   });
 
+  it("throws what says that the store's file is damaged", async () => {
+    const { signal } = new AbortController();
+    const damaged = Object.assign(new Error("malformed"), { code: "SQLITE_CORRUPT_VTAB" });
+    const error = await retryUntilAborted(signal, { log, isFatal: () => false }, () =>
+      Promise.reject(new Error("a write failed", { cause: damaged })),
+    ).catch((caught: unknown) => caught);
+    expect(error).to.include({ message: "a write failed" });
+  });
+
   it("throws what is fatal", async () => {
     const { signal } = new AbortController();
     const fatal = new TypeError("another chain");

@@ -95,7 +95,8 @@ export async function retryUntilAborted(
     try {
       await work();
     } catch (err) {
-      if (signal.aborted || isFatal(err)) throw err;
+      // A damaged file stays so: the end of the process is seen, retries for ever are not.
+      if (signal.aborted || isFatal(err) || isDamaged(err)) throw err;
       if (performance.now() - startedMs > MAX_RETRY_MS) retryMs = MIN_RETRY_MS;
       onFailure?.(err);
       // The same failure for hours is one warning: the ingest's status shows that it lasts.

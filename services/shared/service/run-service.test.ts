@@ -65,6 +65,21 @@ describe("service/run-service", () => {
     expect((await pricesFrom(poor.grpcAddress).catch((error) => error)).code).to.equal("unavailable");
   });
 
+  it("is not ready once its store's file is damaged, though some reads succeed", async () => {
+    const store = { damage: undefined as string | undefined };
+    const { service, lines } = await run({ store });
+    const health = keep(createHealthClient(service.grpcAddress));
+    expect(await health.check()).to.equal("serving");
+    store.damage = "database disk image is malformed";
+    expect(await health.check()).to.equal("not_serving");
+    const response = await fetch(`${service.httpUrl}/readyz`);
+    expect([response.status, (await bodyOf(response)).mode]).to.deep.equal([503, "damaged"]);
+    const said = lines.filter(({ damage }) => damage !== undefined);
+    expect(said.map(({ msg }) => msg)).to.deep.equal([
+      "the store's file is damaged: restore it from a backup",
+    ]);
+  });
+
   it("is ready by its mode: not while starting, not when its status fails", async () => {
     let answer: () => Promise<OwnStatus> = async () => SERVING;
     const { service } = await run({ status: () => answer() });

@@ -7,6 +7,7 @@ import { createLog, type Log } from "../logging/log.ts";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { VERSION } from "../process/version.ts";
 import type { ServiceConfig, ServiceName } from "../settings/settings.ts";
+import type { Store } from "../storage/port.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { ExampleFinder, type FindExampleCandidates } from "./examples.ts";
 import type { HandlerTable } from "./handlers.ts";
@@ -23,6 +24,8 @@ export interface ServiceOptions {
   /** Handlers by path, made with `handle`; an endpoint without one behaves as if nothing was indexed. */
   readonly handlers: HandlerTable;
   readonly config: ServiceConfig;
+  /** Damage of it ends readiness; absent in tests without a store. */
+  readonly store?: Pick<Store, "damage">;
   /** Must be fast: /readyz, gRPC health and Status use it. A rejection means not ready. */
   readonly status: (signal?: AbortSignal) => Promise<OwnStatus>;
   readonly prices?: PriceSource;
@@ -68,7 +71,14 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
       return { service: name, version: VERSION, ...own, mode: draining ? "draining" : own.mode };
     },
   };
+  let isDamageSaid = false;
   const readiness = async (): Promise<Readiness> => {
+    const damage = options.store?.damage;
+    if (damage !== undefined) {
+      if (!isDamageSaid) log.error({ damage }, "the store's file is damaged: restore it from a backup");
+      isDamageSaid = true;
+      return { ready: false, details: { mode: "damaged", why: "the store's file is damaged" } };
+    }
     try {
       const { mode, peers, chains } = await status.getStatus();
       const shownPeers = Object.fromEntries(peers.map((peer) => [peer.name, peer.state]));

@@ -1,8 +1,9 @@
+import { CHAIN_SETTING_NAMES, listChainSettings } from "./chain-settings.ts";
 import { ConfigError, type Settings } from "./env.ts";
 import { type Environment, SETTINGS } from "./settings.ts";
 
 /** Settings of one chain each: any other name with the prefix is an unknown chain. */
-const CHAIN_PREFIXES = ["EVM_RPC_", "EVM_PORTAL_", "START_BLOCK_"] as const;
+const CHAIN_PREFIXES = CHAIN_SETTING_NAMES.map((name) => `${name}_`);
 
 /**
  * Common names: a variable that is only similar may belong to another program (HTTPS_PORT, REDIS_URI). It causes a
@@ -36,8 +37,16 @@ export interface MisspeltSettings {
 export function findMisspeltSettings(env: Environment): MisspeltSettings {
   const problems: string[] = [];
   const warnings: string[] = [];
+  const ofChains = new Set(CHAIN_SETTING_NAMES.flatMap((setting) => listChainSettings(env, setting)));
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined || value.trim() === "" || isKnown(name) || OTHERS.test(name)) continue;
+    if (
+      value === undefined ||
+      value.trim() === "" ||
+      isKnown(name) ||
+      ofChains.has(name) ||
+      OTHERS.test(name)
+    )
+      continue;
     const meant = nearestSetting(name, env);
     const prefix = CHAIN_PREFIXES.find((each) => name.startsWith(each));
     if (prefix !== undefined) problems.push(describeUnknownChain(name, { prefix, meant }));

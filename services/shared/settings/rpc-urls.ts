@@ -1,43 +1,30 @@
-import { EVM_CHAINS, type EvmChainId } from "../evm/chains.ts";
-import { ConfigError, collectConfigErrors, type Environment, readSettings } from "./settings.ts";
+import { readChainSetting } from "./chain-settings.ts";
+import { ConfigError, type Environment, readSettings } from "./settings.ts";
 
 /** JSON-RPC endpoints by chain id, of the EVM chains that have some. Throws ConfigError. */
 export function readRpcUrls(env: Environment): ReadonlyMap<number, readonly string[]> {
-  const all = collectConfigErrors(
-    ...EVM_CHAINS.map(
-      ({ id }) =>
-        () =>
-          [id, readUrls(env, `EVM_RPC_${id}`)] as const,
-    ),
-  );
-  return new Map(all.flatMap(([chainId, urls]) => (urls === undefined ? [] : [[chainId, urls] as const])));
+  const all = readChainSetting(env, "EVM_RPC");
+  const problems = [...all].flatMap(([id, urls]) => problemsOf(`EVM_RPC_${id}`, urls));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return all;
 }
 
 /** Portals of history by chain id, of the EVM chains that have one. Throws ConfigError. */
 export function readPortalUrls(env: Environment): ReadonlyMap<number, string> {
-  const all = collectConfigErrors(
-    ...EVM_CHAINS.map(({ id }) => () => {
-      const name = `EVM_PORTAL_${id}` as const;
-      return [id, readSettings(env, [name])[name]] as const;
-    }),
-  );
-  return new Map(all.flatMap(([chainId, url]) => (url === undefined ? [] : [[chainId, url] as const])));
+  return readChainSetting(env, "EVM_PORTAL");
 }
 
 /** First blocks to index by chain id, of the EVM chains for which one is set. Throws ConfigError. */
 export function readStartBlocks(env: Environment): ReadonlyMap<number, number> {
-  const all = collectConfigErrors(
-    ...EVM_CHAINS.map(({ id }) => () => {
-      const name = `START_BLOCK_${id}` as const;
-      return [id, readSettings(env, [name])[name]] as const;
-    }),
-  );
-  return new Map(all.flatMap(([chainId, block]) => (block === undefined ? [] : [[chainId, block] as const])));
+  return readChainSetting(env, "START_BLOCK");
 }
 
 /** JSON-RPC endpoints of Solana, where there are some. Throws ConfigError. */
 export function readSolanaUrls(env: Environment): readonly string[] | undefined {
-  return readUrls(env, "SOLANA_RPC");
+  const { SOLANA_RPC } = readSettings(env, ["SOLANA_RPC"]);
+  const problems = SOLANA_RPC === undefined ? [] : problemsOf("SOLANA_RPC", SOLANA_RPC);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return SOLANA_RPC;
 }
 
 const isUrl = (value: string): boolean => value.includes("://") && /^https?:/i.test(value);
@@ -59,14 +46,10 @@ export function readSolanaPeers(env: Environment): readonly string[] {
   return addresses.length > 0 ? addresses : readSettings({}, ["SOLANA_GRPC"]).SOLANA_GRPC;
 }
 
-function readUrls(
-  env: Environment,
-  name: `EVM_RPC_${EvmChainId}` | "SOLANA_RPC",
-): readonly string[] | undefined {
-  const urls = readSettings(env, [name])[name];
-  if (urls !== undefined && !urls.some((url) => /^https?:/i.test(url)))
-    throw new ConfigError([
-      `Cannot use ${name}: it must name an http or https endpoint; ws and wss ones only announce new blocks`,
-    ]);
-  return urls;
+function problemsOf(name: string, urls: readonly string[]): string[] {
+  return urls.some((url) => /^https?:/i.test(url))
+    ? []
+    : [
+        `Cannot use ${name}: it must name an http or https endpoint; ws and wss ones only announce new blocks`,
+      ];
 }

@@ -1,4 +1,5 @@
 import { serviceTokens } from "../service/service-token.ts";
+import { blockNumber, portalUrl, rpcUrls } from "./chain-settings.ts";
 import {
   type Environment,
   type EnvOf,
@@ -36,8 +37,6 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const services = Object.keys(SERVICE_PORTS);
 const allProcesses = ["gateway", ...services, "ingest"];
 const milliseconds = integer({ min: 0, max: 600_000 });
-const blockNumber = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
-const rpcUrls = list(url(["http", "https", "ws", "wss"]));
 const defaultPorts = (kind: "http" | "grpc") =>
   Object.entries(SERVICE_PORTS)
     .map(([name, ports]) => `${ports[kind]} for ${name}`)
@@ -125,8 +124,8 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "JSON-RPC endpoints of Ethereum, comma-separated, the preferred one first",
   },
-  EVM_PORTAL_8453: portalUrl("Base", "base-mainnet"),
-  EVM_PORTAL_1: portalUrl("Ethereum", "ethereum-mainnet"),
+  EVM_PORTAL_8453: portalOf("Base", "base-mainnet"),
+  EVM_PORTAL_1: portalOf("Ethereum", "ethereum-mainnet"),
   SOLANA_RPC: {
     parse: rpcUrls,
     secret: true,
@@ -144,8 +143,9 @@ export const SETTINGS = {
   SOLANA_POOLS: solanaAddresses("Pools whose single transactions are kept, besides those of SOLANA_TOKENS"),
   DEPLOYMENTS_FILE: {
     parse: text(),
-    usedBy: ["evm-dex", "lending", "ingest"],
-    meaning: "JSON file of contract addresses to use in place of the built-in registry",
+    usedBy: ["evm-dex", "lending", "ingest", "gateway"],
+    meaning:
+      "JSON file of contract addresses to use in place of the built-in registry; a chain that it adds has EVM_RPC_<id>, EVM_PORTAL_<id> and START_BLOCK_<id>",
   },
   CURATORS_FILE: {
     parse: text(),
@@ -317,9 +317,9 @@ export const SETTINGS = {
   ...TRACING_SETTINGS,
 } as const satisfies Settings;
 
-function portalUrl(chain: string, dataset: string) {
+function portalOf(chain: string, dataset: string) {
   return {
-    parse: url(["http", "https", "file"]),
+    parse: portalUrl,
     // A private portal's URL may hold a key.
     secret: true,
     usedBy: ["ingest"],

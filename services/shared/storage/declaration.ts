@@ -128,6 +128,44 @@ export function isSameDeclaration(stored: string, declared: CompiledCollection):
   return JSON.stringify(rest) === declared.fingerprint;
 }
 
+interface Described {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly key: readonly string[];
+  readonly indexes: readonly string[];
+  readonly contents?: string;
+}
+
+/** Whether `later` is `earlier` with further nullable fields and further indexes: rows of the one are rows of the other. */
+function isExtension(earlier: Described, later: Described): boolean {
+  const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+  if (!isSame(earlier.key, later.key) || earlier.contents !== later.contents) return false;
+  if (!earlier.indexes.every((index) => later.indexes.includes(index))) return false;
+  return (
+    Object.entries(earlier.fields).every(([name, spec]) => later.fields[name] === spec) &&
+    Object.entries(later.fields).every(([name, spec]) => name in earlier.fields || spec.endsWith("?"))
+  );
+}
+
+/** What a stored declaration lacks. */
+export interface Extension {
+  readonly fields: readonly FieldInfo[];
+  readonly indexes: readonly DeclaredIndex[];
+}
+
+/**
+ * How a stored collection becomes the declared one while it is served: nothing, further nullable fields and indexes, or
+ * undefined where it cannot.
+ */
+export function extensionOf(stored: string, declared: CompiledCollection): Extension | undefined {
+  if (isSameDeclaration(stored, declared)) return { fields: [], indexes: [] };
+  const before = JSON.parse(stored) as Described;
+  if (!isExtension(before, JSON.parse(declared.fingerprint) as Described)) return undefined;
+  return {
+    fields: declared.fields.filter(({ name }) => !(name in before.fields)),
+    indexes: declared.indexes.filter((index) => !before.indexes.includes(describeIndex(index))),
+  };
+}
+
 /** The error for a collection whose stored declaration differs. */
 export function changedDeclarationError(
   declared: CompiledCollection,
@@ -147,9 +185,15 @@ export function changedDeclarationError(
       changed.push(`field ${field} (${oldFields[field] ?? "absent"} is now ${newFields[field] ?? "absent"})`);
     }
   }
+  const where = `Cannot open collection "${declared.name}" in ${options.place}`;
+  const what = changed.join("; ");
+  if (isExtension(now as unknown as Described, before as unknown as Described))
+    return new Error(
+      `${where}: a newer version of this program has written it (${what}). Start that version, or restore a backup from before the upgrade.`,
+    );
   return new Error(
-    `Cannot open collection "${declared.name}" in ${options.place}: its declaration has changed since the data was written ` +
-      `(${changed.join("; ")}). Delete DATA_DIR (or drop the database) and index again, or migrate the data.`,
+    `${where}: its declaration has changed since the data was written (${what}). ` +
+      "If it belongs to an index, npm run reindex of the version that wrote it, then start this one; keys and payments of the gateway stay.",
   );
 }
 

@@ -299,6 +299,12 @@ export interface Store {
   readonly term: string;
 
   /**
+   * Why the file cannot be trusted: a read or write has found it damaged. Some reads still succeed then, so a process
+   * that has seen it serves nothing any more.
+   */
+  readonly damage: string | undefined;
+
+  /**
    * Runs reads on a view in which nothing changes, and which is of one state: no write that ends in a fenced put of the
    * row with this key is half done in it. The view ends with `read`; it takes no writes. Undefined where the store has
    * no such view (see docs/mongodb.md), a database in memory among them.

@@ -1,12 +1,15 @@
 import { parseArgs } from "node:util";
-import { EVM_CHAINS } from "../../../shared/evm/chains.ts";
+import { listEvmChains } from "../../../shared/evm/chains.ts";
 
 /** The call is wrong: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-const CHAINS = EVM_CHAINS.map(({ id }) => String(id)).join(", ");
+const listIds = () =>
+  listEvmChains()
+    .map(({ id }) => String(id))
+    .join(", ");
 
 export const RECORD_USAGE = `Usage:
   npm run record -- --chain <chain> --from <block> --to <block> --out <folder> [--portal <url>] [--all]
@@ -14,7 +17,7 @@ export const RECORD_USAGE = `Usage:
 Records blocks into files of JSON lines (.jsonl.gz): headers whole, logs of exchanges and Transfers of their LP tokens, the
 senders of their transactions. Final blocks only, each proven by its hash. Run again, it goes on where it ended.
 
-  --chain   ${CHAINS}
+  --chain   the id of a chain of the deployments
   --from    first block
   --to      last block
   --out     folder; made where it does not exist
@@ -31,7 +34,7 @@ store, and ends behind the last one. EVM_RPC_<chain> stays the judge: hashes and
 does not agree is read from there. Stop the ingest of the chain first.
 
   <folder>  with the files
-  --chain   ${CHAINS}; default: what manifest.json in the folder says
+  --chain   the id of a chain of the deployments; default: what manifest.json in the folder says
   --check   reads the folder whole: hash and parent of every block; needs no node and writes nothing
   --help    prints this text
 `;
@@ -69,7 +72,7 @@ export function parseRecordCall(args: readonly string[]): RecordCall | "help" {
   if (toBlock < fromBlock)
     throw new UsageError(`--to is ${toBlock}: it must not be below --from, ${fromBlock}`);
   const chainId = readChain(values.chain);
-  if (chainId === undefined) throw new UsageError(`--chain is missing: ${CHAINS}`);
+  if (chainId === undefined) throw new UsageError(`--chain is missing: ${listIds()}`);
   const folder = values.out;
   if (typeof folder !== "string" || folder === "")
     throw new UsageError("--out is missing: the folder to record into");
@@ -104,8 +107,8 @@ function parse(
 
 function readChain(given: unknown): number | undefined {
   if (given === undefined) return undefined;
-  const chain = EVM_CHAINS.find(({ id }) => String(id) === given);
-  if (chain === undefined) throw new UsageError(`--chain is "${given}": it must be one of ${CHAINS}`);
+  const chain = listEvmChains().find(({ id }) => String(id) === given);
+  if (chain === undefined) throw new UsageError(`--chain is "${given}": it must be one of ${listIds()}`);
   return chain.id;
 }
 

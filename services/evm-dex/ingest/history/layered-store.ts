@@ -13,6 +13,9 @@ export function layeredStore(
   return {
     engine: own.engine,
     term: shared.term,
+    get damage() {
+      return shared.damage ?? own.damage;
+    },
     // Nobody else writes a chunk's rows while it is read.
     snapshot: async () => undefined,
     declare: (collections) => own.declare(collections),

@@ -1,5 +1,11 @@
 import type { Db } from "mongodb";
-import { type CompiledCollection, changedDeclarationError, isSameDeclaration } from "../declaration.ts";
+import {
+  type CompiledCollection,
+  changedDeclarationError,
+  type Extension,
+  extensionOf,
+  isSameDeclaration,
+} from "../declaration.ts";
 import type { MongoConnection } from "./connection.ts";
 import { isDuplicate } from "./documents.ts";
 import { indexName } from "./query.ts";
@@ -9,16 +15,21 @@ const DECLARATIONS = "_collections";
 /** Creates what is missing of a collection and its indexes. Throws where its stored declaration differs. */
 export async function declareIn(db: Db, declared: CompiledCollection): Promise<void> {
   const declarations = db.collection<{ _id: string; declaration: string }>(DECLARATIONS);
-  const isRecorded = async (): Promise<boolean> => {
-    const stored = await declarations.findOne({ _id: declared.name });
-    if (stored !== null && !isSameDeclaration(stored.declaration, declared)) {
+  /** What the database lacks of it: everything, a part, or nothing. */
+  const readMissing = async (): Promise<{ stored?: string; extension: Extension } | undefined> => {
+    const stored = (await declarations.findOne({ _id: declared.name }))?.declaration;
+    if (stored === undefined) return { extension: declared };
+    if (isSameDeclaration(stored, declared)) return undefined;
+    const extension = extensionOf(stored, declared);
+    if (extension === undefined) {
       const place = `MongoDB database ${db.databaseName}`;
-      throw changedDeclarationError(declared, { stored: stored.declaration, place });
+      throw changedDeclarationError(declared, { stored, place });
     }
-    return stored !== null;
+    return { stored, extension };
   };
-  if (await isRecorded()) return;
-  const indexes = declared.indexes.map((index) => {
+  const missing = await readMissing();
+  if (missing === undefined) return;
+  const indexes = missing.extension.indexes.map((index) => {
     const { fields, unique, descending, carries } = index;
     // They end with _id: ties are returned in key order without sorting.
     const key = Object.fromEntries(
@@ -31,11 +42,17 @@ export async function declareIn(db: Db, declared: CompiledCollection): Promise<v
   });
   if (indexes.length > 0) await db.collection(declared.name).createIndexes(indexes);
   // Recorded last: if the process dies before this line, the next one repeats the work.
+  if (missing.stored !== undefined) {
+    const filter = { _id: declared.name, declaration: missing.stored };
+    await declarations.updateOne(filter, { $set: { declaration: declared.fingerprint } });
+    await readMissing();
+    return;
+  }
   try {
     await declarations.insertOne({ _id: declared.name, declaration: declared.fingerprint });
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    await isRecorded();
+    await readMissing();
   }
 }
 

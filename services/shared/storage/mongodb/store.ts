@@ -120,6 +120,11 @@ class MongoStore implements Store {
     };
   }
 
+  /** The server sees to its files. */
+  get damage(): undefined {
+    return undefined;
+  }
+
   get term(): string {
     return this.#connection.term;
   }

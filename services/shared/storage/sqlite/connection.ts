@@ -1,5 +1,6 @@
 import type Libsql from "libsql";
 import { LRUCache } from "lru-cache";
+import { isDamaged } from "../damage.ts";
 import type { Stored } from "../values.ts";
 
 const MAX_STATEMENTS = 400;
@@ -9,11 +10,16 @@ export class Connection {
   readonly #db: Libsql.Database;
   readonly #busyTimeoutMs: number;
   readonly #statements = new LRUCache<string, Libsql.Statement<unknown[]>>({ max: MAX_STATEMENTS });
+  readonly #onDamage: (error: unknown) => void;
   #closed = false;
 
-  constructor(db: Libsql.Database, busyTimeoutMs: number) {
+  constructor(
+    db: Libsql.Database,
+    { busyTimeoutMs, onDamage = () => {} }: { busyTimeoutMs: number; onDamage?: (error: unknown) => void },
+  ) {
     this.#db = db;
     this.#busyTimeoutMs = busyTimeoutMs;
+    this.#onDamage = onDamage;
   }
 
   exec(sql: string): void {
@@ -62,6 +68,7 @@ export class Connection {
       try {
         return work();
       } catch (error) {
+        if (isDamaged(error)) this.#onDamage(error);
         if (!isBusy(error) || Date.now() >= deadline) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));

@@ -10,6 +10,8 @@ export interface SqliteOptions {
   readonly readOnly?: boolean;
   /** How long a write waits for another process's transaction before it fails; 30 s by default. */
   readonly busyTimeoutMs?: number;
+  /** Called when a read or write finds that the file is damaged. */
+  readonly onDamage?: (error: unknown) => void;
 }
 
 /** Opens or creates the file, with the settings of the store. @throws Error that names the path. */
@@ -26,7 +28,10 @@ export async function openConnection(options: SqliteOptions): Promise<Connection
   } catch (cause) {
     throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
   }
-  const connection = new Connection(db, options.busyTimeoutMs ?? 30_000);
+  const connection = new Connection(db, {
+    busyTimeoutMs: options.busyTimeoutMs ?? 30_000,
+    ...(options.onDamage && { onDamage: options.onDamage }),
+  });
   try {
     await connection.retrying(() => configure(connection, options));
   } catch (cause) {

@@ -1,4 +1,4 @@
-import type { CompiledCollection, DeclaredIndex, FieldInfo } from "../declaration.ts";
+import type { CompiledCollection, DeclaredIndex, Extension, FieldInfo } from "../declaration.ts";
 import type { OrderTerm, ParsedQuery, ParsedSelection, Predicate } from "../query.ts";
 import type { Dialect, Stored } from "../values.ts";
 
@@ -62,7 +62,20 @@ export function createSql(declared: CompiledCollection): string[] {
   const clustered = rowBytes <= CLUSTERED_ROW_BYTES && declared.indexes.length <= CLUSTERED_INDEXES;
   const layout = clustered ? "STRICT, WITHOUT ROWID" : "STRICT";
   const table = `CREATE TABLE ${quoted(name)} (${columns.join(", ")}, PRIMARY KEY (${list(key)})) ${layout}`;
-  const indexes = declared.indexes.map((index) => {
+  return [table, ...createIndexesSql(declared, declared.indexes)];
+}
+
+/** Statements for what a stored collection lacks: see extensionOf. */
+export function extendSql(declared: CompiledCollection, { fields, indexes }: Extension): string[] {
+  const columns = fields.map(
+    (field) =>
+      `ALTER TABLE ${quoted(declared.name)} ADD COLUMN ${quoted(field.name)} ${COLUMN_TYPE[field.type]}`,
+  );
+  return [...columns, ...createIndexesSql(declared, indexes)];
+}
+
+function createIndexesSql({ name, key }: CompiledCollection, indexes: readonly DeclaredIndex[]): string[] {
+  return indexes.map((index) => {
     const rest = index.unique
       ? []
       : key.map((field) => field.name).filter((field) => !index.fields.includes(field));
@@ -71,7 +84,6 @@ export function createSql(declared: CompiledCollection): string[] {
       .join(", ");
     return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${quoted(indexName(name, index))} ON ${quoted(name)} (${indexed})`;
   });
-  return [table, ...indexes];
 }
 
 function indexName(table: string, index: DeclaredIndex): string {

@@ -9,6 +9,7 @@ import {
   changedDeclarationError,
   compileCollection,
   DeclaredCollections,
+  extensionOf,
   isSameDeclaration,
 } from "../declaration.ts";
 import {
@@ -39,12 +40,14 @@ import type { Stored } from "../values.ts";
 import type { Connection } from "./connection.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
 import { type Entry, encodeRow, entryOf, keyCells, keyPredicates, ROWS_A_CALL, rowsOf } from "./rows.ts";
+import { sizeOfFile } from "./size.ts";
 import {
   countSql,
   createSql,
   deleteByKeySql,
   deleteSql,
   ESCAPES,
+  extendSql,
   insertIfAbsentSql,
   planOf,
   type Sql,
@@ -57,12 +60,21 @@ import {
   TEXT_SEPARATOR,
   updateSql,
 } from "./sql.ts";
-import { sizeOfFile } from "./size.ts";
 import { Views } from "./views.ts";
 
 /** Opens or creates the file. @throws Error that names the path. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  return new SqliteStore(await openConnection(options), options);
+  const found: Damage = { error: undefined };
+  const onDamage = (error: unknown) => {
+    found.error ??= error;
+  };
+  const watched = { ...options, onDamage };
+  return new SqliteStore(await openConnection(watched), watched, { damage: found });
+}
+
+/** What any connection of a file has found. */
+interface Damage {
+  error: unknown;
 }
 
 class SqliteStore implements Store {
@@ -74,8 +86,15 @@ class SqliteStore implements Store {
   /** Undefined where there are none: in memory, and of a view. */
   readonly #views: Views | undefined;
 
+  readonly #damage: Damage;
+
   /** With `collections`: a view, whose connection is that of its transaction. */
-  constructor(connection: Connection, options: SqliteOptions, collections?: DeclaredCollections<Entry>) {
+  constructor(
+    connection: Connection,
+    options: SqliteOptions,
+    { damage, collections }: { damage: Damage; collections?: DeclaredCollections<Entry> },
+  ) {
+    this.#damage = damage;
     this.#connection = connection;
     this.#path = options.path;
     this.#readOnly = options.readOnly === true;
@@ -86,6 +105,10 @@ class SqliteStore implements Store {
 
   get term(): string {
     return "";
+  }
+
+  get damage(): string | undefined {
+    return this.#damage.error === undefined ? undefined : messageOf(this.#damage.error);
   }
 
   async size(): Promise<StoreSize> {
@@ -101,7 +124,7 @@ class SqliteStore implements Store {
     const options = { path: this.#path, readOnly: true };
     return {
       value: await this.#views.use((connection) =>
-        read(new SqliteStore(connection, options, this.#collections)),
+        read(new SqliteStore(connection, options, { damage: this.#damage, collections: this.#collections })),
       ),
     };
   }
@@ -120,11 +143,14 @@ class SqliteStore implements Store {
       const declarations = new Map(entries.map(([, { declared }]) => [declared.name, declared]));
       for (const [, { declared }] of entries) {
         const before = stored.get(declared.name) ?? declarations.get(declared.name)?.fingerprint;
-        if (!isSameDeclaration(String(before), declared)) {
+        if (extensionOf(String(before), declared) === undefined) {
           throw changedDeclarationError(declared, { stored: String(before), place: this.#path });
         }
       }
-      return [...declarations.values()].filter((declared) => !stored.has(declared.name));
+      return [...declarations.values()].filter((declared) => {
+        const before = stored.get(declared.name);
+        return before === undefined || !isSameDeclaration(String(before), declared);
+      });
     };
     await this.#connection.retrying(() => {
       // Usually all exist: then no lock is needed, and a read-only store can declare too.
@@ -133,9 +159,13 @@ class SqliteStore implements Store {
       if (this.#readOnly)
         throw new Error(`Cannot read collection "${absent.name}": it is not in ${this.#path} yet`);
       this.#connection.transaction("write", () => {
-        for (const declared of missing(readStored())) {
-          for (const sql of createSql(declared)) this.#connection.exec(sql);
-          this.#connection.run("INSERT INTO _collections VALUES (?, ?)", [
+        const stored = readStored();
+        for (const declared of missing(stored)) {
+          const before = stored.get(declared.name);
+          const extension = before === undefined ? undefined : extensionOf(String(before), declared);
+          const statements = extension === undefined ? createSql(declared) : extendSql(declared, extension);
+          for (const sql of statements) this.#connection.exec(sql);
+          this.#connection.run("INSERT OR REPLACE INTO _collections VALUES (?, ?)", [
             declared.name,
             declared.fingerprint,
           ]);

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ArchiveFolder } from "../../../../shared/evm/archive/folder-client.ts";
-import { EVM_CHAINS } from "../../../../shared/evm/chains.ts";
+import { listEvmChains } from "../../../../shared/evm/chains.ts";
 import { pause } from "../../../../shared/process/pause.ts";
 import type { Environment } from "../../../../shared/settings/env.ts";
 import { readSettings } from "../../../../shared/settings/settings.ts";
@@ -87,7 +87,9 @@ function settingsFor(
   env: Environment,
   { chainId, folder, startBlock }: { chainId: number; folder: string; startBlock?: number },
 ): Environment {
-  const others = EVM_CHAINS.filter(({ id }) => id !== chainId).map(({ id }) => [`EVM_RPC_${id}`, ""]);
+  const others = listEvmChains()
+    .filter(({ id }) => id !== chainId)
+    .map(({ id }) => [`EVM_RPC_${id}`, ""]);
   const start = `START_BLOCK_${chainId}`;
   return {
     ...env,

@@ -1,5 +1,7 @@
 /** `npm run import`: recorded blocks into the store. Exit code 1 = it ended early, 2 = the call was wrong. */
+
 import { type ArchiveFolder, openArchive } from "../../../../shared/evm/archive/folder-client.ts";
+import { knowDeployedChains } from "../../../../shared/evm/deployed-chains.ts";
 import { sanitizeText } from "../../../../shared/logging/log.ts";
 import { startWithFullSemiSpace } from "../../../../shared/process/v8-flags.ts";
 import { ConfigError } from "../../../../shared/settings/settings.ts";
@@ -41,6 +43,7 @@ function chainOf({ folder, manifest }: ArchiveFolder, { chainId }: ImportCall): 
 const stopping = new AbortController();
 for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => stopping.abort());
 try {
+  knowDeployedChains(process.env.DEPLOYMENTS_FILE);
   const call = parseImportCall(process.argv.slice(2));
   if (call === "help") process.stdout.write(IMPORT_USAGE);
   else process.exitCode = await run(call, stopping.signal);

@@ -1,7 +1,9 @@
 /** `npm run record`: final blocks into files. Exit code 1 = it ended early, 2 = the call was wrong. */
+
 import { record } from "../../../../shared/evm/archive/record.ts";
 import { readRpcLines } from "../../../../shared/evm/archive/rpc-lines.ts";
 import type { LogItem } from "../../../../shared/evm/archive/select.ts";
+import { knowDeployedChains } from "../../../../shared/evm/deployed-chains.ts";
 import type { EvmSource, LogFilter } from "../../../../shared/evm/port.ts";
 import { createEvmSource } from "../../../../shared/evm/source/source.ts";
 import { sanitizeText } from "../../../../shared/logging/log.ts";
@@ -117,6 +119,7 @@ function megabytes(bytes: number): string {
 }
 
 try {
+  knowDeployedChains(process.env.DEPLOYMENTS_FILE);
   const call = parseRecordCall(process.argv.slice(2));
   if (call === "help") process.stdout.write(RECORD_USAGE);
   else await run(call);

@@ -128,7 +128,8 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
   });
 
   it("counts the rows of all pages that match, whatever the page", async () => {
-    const total = async (query: string) => (await callHandler(endpoint, lendingaPoolsHandler(deps), query)).total;
+    const total = async (query: string) =>
+      (await callHandler(endpoint, lendingaPoolsHandler(deps), query)).total;
     expect(await total("limit=1")).to.equal(4);
     expect(await total("limit=1&offset=9")).to.equal(4);
     expect(await total(`limit=1&pool_address=${OTHER}`)).to.equal(2);
