@@ -10,17 +10,12 @@ import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
 import { leases } from "../services/shared/storage/lease.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { removeWhere, type Store } from "../services/shared/storage/port.ts";
-import { IMAGE_FLAGS } from "./image-flags.ts";
+import { IMAGE_FLAGS, INGEST_FLAGS } from "./image-flags.ts";
 import { cpuSecondsOf, peakRssOf } from "./process-cost.ts";
 
 export const CHAIN_ID = 8453;
 const built = fileURLToPath(new URL("../dist/", import.meta.url));
-/** As the manifests start it. */
-const COMMAND = [
-  "--single-threaded-gc",
-  "--initial-heap-size=160",
-  join(built, "services/evm-dex/ingest/main.js"),
-];
+const COMMAND = [...INGEST_FLAGS, join(built, "services/evm-dex/ingest/main.js")];
 /** How often the store is looked at, on the cores that are measured. */
 const POLL_MS = 25;
 

@@ -2,7 +2,7 @@
  * npm run bench:pools — an ingest that knows BENCH_KNOWN pools, of which BENCH_POOLS have had events, in a store of
  * BENCH_ROWS events: how long it takes to start, what it has in memory, events a CPU second over a stream as skewed as
  * trades are (Zipf), and how long a reorg of two blocks takes. The process that is measured is bundled and has the
- * flags of the image. BENCH_KEEP names a folder whose history is used again.
+ * flags of the image and of the manifests. BENCH_KEEP names a folder whose history is used again.
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
-import { IMAGE_FLAGS } from "./image-flags.ts";
+import { IMAGE_FLAGS, INGEST_FLAGS } from "./image-flags.ts";
 import { type StreamBlock, writeBlocks } from "./pools/stream-file.ts";
 import { usersOf, writeHistory } from "./synthetic/pool-history.ts";
 import { CHAIN_ID, createMarket, streamBlocks } from "./synthetic/pool-market.ts";
@@ -86,7 +86,7 @@ async function measure(): Promise<Record<string, number>> {
   copyFileSync(history, path);
   const options = { path, ...files, anchors: market.graph.anchors, chainId: CHAIN_ID, batch: BATCH };
   try {
-    const flags = process.env.BENCH_FLAGS?.split(" ") ?? IMAGE_FLAGS;
+    const flags = process.env.BENCH_FLAGS?.split(" ") ?? [...IMAGE_FLAGS, ...INGEST_FLAGS];
     const printed = execFileSync(process.execPath, [...flags, out, JSON.stringify(options)], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "inherit"],

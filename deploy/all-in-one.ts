@@ -25,7 +25,7 @@ import { tellCosts } from "./local/costs.ts";
 import { readDemoKey } from "./local/demo-key.ts";
 import { inspectChains, listEndpoints, watchEndpoints } from "./local/endpoints.ts";
 import { HeadSharing } from "./local/head-sharing.ts";
-import { readableLine } from "./local/ingest-lines.ts";
+import { exitSentence, readableLine } from "./local/ingest-lines.ts";
 import { DRAIN_MS, INGEST_STOP_MS, Parts } from "./local/parts.ts";
 import { localPayments } from "./local/payments.ts";
 import { checkPorts, listPorts } from "./local/ports.ts";
@@ -175,6 +175,10 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
       env: { ...env, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0", LOG_FORMAT: "json" },
       log,
       stopTimeoutMs: INGEST_STOP_MS,
+      onExit: (exit) => {
+        const sentence = exitSentence(name, exit);
+        if (sentence !== undefined && !parts.isStopping) say(sentence);
+      },
       ...(heads && { onMessage: (message, reply) => heads.receive(message, reply) }),
       onLine: (line) => {
         if (parts.isStopping) return;

@@ -5,6 +5,7 @@ import { healIndexer, readUndone } from "../../services/evm-dex/ingest/undo/heal
 import { rollbackTo } from "../../services/evm-dex/ingest/undo/rollback.ts";
 import { writeProgress } from "../../services/evm-dex/ingest/write.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../services/evm-dex/store/collections.ts";
+import { LOG_BYTES } from "../../services/evm-dex/store/log-bytes.ts";
 import { getCheckpoint } from "../../services/evm-dex/store/queries.ts";
 import { startWithFullSemiSpace } from "../../services/shared/process/v8-flags.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
@@ -22,7 +23,7 @@ interface RunOptions {
 
 startWithFullSemiSpace();
 const { path, stream, fork, anchors, chainId, batch }: RunOptions = JSON.parse(process.argv[2] as string);
-const store = await openSqliteStore({ path });
+const store = await openSqliteStore({ path, mappedBytes: 0, logBytes: LOG_BYTES });
 await store.declare(COLLECTIONS);
 let checkpoint = (await getCheckpoint(store, chainId)) as CheckpointRow;
 const guard = () => [];

@@ -35,7 +35,7 @@ function parseCall(args: readonly string[]) {
 
 async function run([command, ...args]: readonly string[]): Promise<void> {
   const given = parseCall(args);
-  if (given.help === true) {
+  if (given.help === true || command === "--help" || command === "-h") {
     process.stdout.write(USAGE);
     return;
   }

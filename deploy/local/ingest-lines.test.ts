@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { readableLine } from "./ingest-lines.ts";
+import { exitSentence, readableLine } from "./ingest-lines.ts";
 
 const lineOf = (entry: object) => readableLine(JSON.stringify(entry));
 
@@ -32,5 +32,15 @@ describe("readableLine", () => {
   it("hides what only machines need, and passes on what is no log line", () => {
     expect(lineOf({ level: "info", msg: "holding the lease" })).to.equal(undefined);
     expect(readableLine("Segmentation fault")).to.equal("Segmentation fault");
+  });
+});
+
+describe("exitSentence", () => {
+  it("tells of an ingest that its configuration has ended, and leaves the others to their restarts", () => {
+    expect(exitSentence("lending", { code: 78, restartInMs: null })).to.match(
+      /^error: the lending ingest has ended.*configuration/,
+    );
+    expect(exitSentence("lending", { code: 1, restartInMs: 500 })).to.equal(undefined);
+    expect(exitSentence("lending", { code: 0, restartInMs: null })).to.equal(undefined);
   });
 });

@@ -1,3 +1,6 @@
+import { EXIT_CONFIG } from "../../services/shared/process/process.ts";
+import type { ProcessExit } from "./supervisor.ts";
+
 interface Entry {
   readonly level?: string;
   readonly msg?: string;
@@ -35,4 +38,13 @@ function detailOf({ msg = "", host, reason, err }: Entry): string {
   const known = [host, reason, err?.message];
   const details = known.filter((detail) => detail !== undefined && !msg.includes(detail));
   return details.length === 0 ? "" : ` (${details.join(": ")})`;
+}
+
+/** What a person has to know when an ingest ends for good: with a wrong configuration it is not started again. */
+export function exitSentence(
+  name: string,
+  { code, restartInMs }: Pick<ProcessExit, "code" | "restartInMs">,
+): string | undefined {
+  if (code !== EXIT_CONFIG || restartInMs !== null) return undefined;
+  return `error: the ${name} ingest has ended, because its configuration is wrong (see above). What it indexes stays as it is until npm start runs again; /readyz shows it.`;
 }

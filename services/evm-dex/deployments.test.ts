@@ -52,6 +52,14 @@ describe("loadDeployments", () => {
   }
   const loadChains = (...chains: unknown[]) => load({ evmDex: { chains } });
 
+  it("has nothing of a chain without a factory, and may be left out beside lending's section", async () => {
+    expect(await loadChains({ ...CHAIN, factories: [] })).to.deep.equal([]);
+    expect(await loadChains()).to.deep.equal([]);
+    expect(await load({ lending: { chains: [] } })).to.deep.equal([]);
+    const error = await load({ evmdex: { chains: [] } }).catch((reason: Error) => reason);
+    expect(error).to.be.instanceOf(Error).and.property("message").to.contain("evmDex");
+  });
+
   it("has a built-in registry of Ethereum and Base, with Uniswap v3 on both", () => {
     const chains = loadDeployments(undefined);
     expect(chains.map(({ chainId, name }) => [chainId, name])).to.deep.equal([
@@ -151,9 +159,13 @@ describe("loadDeployments", () => {
       },
       "rewards.token",
     ],
-    ["no section of ours", { lending: {} }, "evmDex"],
-    ["no chain", { evmDex: { chains: [] } }, "evmDex.chains"],
-    ["no factory", { evmDex: { chains: [{ ...CHAIN, factories: [] }] } }, "evmDex.chains[0].factories"],
+    ["no section of anybody", {}, "evmDex"],
+    ["no list of chains", { evmDex: { chains: {} } }, "evmDex.chains"],
+    [
+      "no list of factories",
+      { evmDex: { chains: [{ ...CHAIN, factories: {} }] } },
+      "evmDex.chains[0].factories",
+    ],
     [
       "no stablecoin",
       { evmDex: { chains: [{ ...CHAIN, stablecoins: [] }] } },

@@ -62,9 +62,15 @@ export function loadDeployments(path: string | undefined): readonly ChainDeploym
 
 /** Ignores the sections of other services in the same file. */
 function readFile(file: unknown): ChainDeployments[] {
-  const { evmDex } = readObject(file, { at: "", required: ["evmDex"], others: "allowed" });
+  const isOptional = Object.hasOwn(Object(file), "lending");
+  const required = isOptional ? [] : ["evmDex"];
+  const { evmDex } = readObject(file, { at: "", required, others: "allowed" });
+  if (evmDex === undefined) return [];
   const { chains } = readObject(evmDex, { at: "evmDex", required: ["chains"] });
-  return readItems(chains, "evmDex.chains", readChain);
+  // Nothing is indexed of a chain without a factory: lending may be configured alone.
+  return readItems(chains, { at: "evmDex.chains", min: 0 }, readChain).filter(
+    ({ factories }) => factories.length > 0,
+  );
 }
 
 function readChain(value: unknown, at: string): ChainDeployments {
@@ -72,13 +78,13 @@ function readChain(value: unknown, at: string): ChainDeployments {
   const chain = readObject(value, { at, required, optional: ["blockSeconds"] });
   // Kept by knowDeployedChains.
   if (chain.blockSeconds !== undefined) readPositive(chain.blockSeconds, `${at}.blockSeconds`);
-  const stablecoins = readItems(chain.stablecoins, `${at}.stablecoins`, readStablecoin);
+  const stablecoins = readItems(chain.stablecoins, { at: `${at}.stablecoins`, min: 1 }, readStablecoin);
   return {
     chainId: readInteger(chain.chainId, { at: `${at}.chainId`, min: 1 }),
     name: readText(chain.name, `${at}.name`),
     stablecoins: stablecoins.map(({ token }) => token),
     feeds: stablecoins.flatMap(({ token, proxy }) => (proxy === undefined ? [] : [{ token, proxy }])),
-    factories: readItems(chain.factories, `${at}.factories`, readFactory),
+    factories: readItems(chain.factories, { at: `${at}.factories`, min: 0 }, readFactory),
   };
 }
 

@@ -32,9 +32,14 @@ export function readObject(
   return value as Record<string, unknown>;
 }
 
-/** A list of one item or more. */
-export function readItems<T>(value: unknown, at: string, read: (item: unknown, at: string) => T): T[] {
-  if (!Array.isArray(value) || value.length === 0) throw new Malformed(at, "a list of one item or more");
+/** A list of `min` items or more. */
+export function readItems<T>(
+  value: unknown,
+  { at, min }: { at: string; min: 0 | 1 },
+  read: (item: unknown, at: string) => T,
+): T[] {
+  if (!Array.isArray(value) || value.length < min)
+    throw new Malformed(at, min === 0 ? "a list" : "a list of one item or more");
   return value.map((item, i) => read(item, `${at}[${i}]`));
 }
 

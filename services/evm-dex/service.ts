@@ -25,6 +25,7 @@ import { RequestedWallets } from "./serve/provider/requested-wallets.ts";
 import { createStatus } from "./serve/status.ts";
 import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
+import { LOG_BYTES } from "./store/log-bytes.ts";
 
 /** Pages of large lists are spread over the file: memory-mapped reads take two thirds of the time. */
 const MAPPED_BYTES = 2 ** 30;
@@ -45,6 +46,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
     service: "evm-dex",
     dataDir: settings.DATA_DIR,
     mappedBytes: MAPPED_BYTES,
+    logBytes: LOG_BYTES,
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
   const store = traceStore(opened, tracing);

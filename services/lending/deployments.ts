@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { knowDeployedChains } from "../shared/evm/deployed-chains.ts";
 import { MULTICALL3 } from "../shared/evm/multicall/multicall.ts";
+import { aaveV3 } from "./protocols/aave-v3/protocol.ts";
+import type { AaveDeployment } from "./protocols/aave-v3/state.ts";
 import { PROTOCOLS } from "./protocols/index.ts";
+import { type OracleDeployment, priceFeeds } from "./protocols/price-oracles/deployment.ts";
 import type { LendingProtocol } from "./protocols/protocol.ts";
 
 const address = z
@@ -16,6 +19,7 @@ const chain = z.strictObject({
   /** Seconds between two blocks; read by shared/evm/deployed-chains.ts. */
   blockSeconds: z.number().positive().optional(),
   multicall3: address.default(MULTICALL3),
+  priceFeeds: priceFeeds.default([]),
   /** By protocolId; each protocol validates its own section. */
   protocols: z.record(z.string(), z.unknown()),
 });
@@ -36,6 +40,7 @@ export interface ChainDeployments {
   readonly name: string;
   readonly multicall3: `0x${string}`;
   readonly protocols: readonly DeployedProtocol[];
+  readonly oracles: OracleDeployment;
 }
 
 /** Loads the chains and lending protocols to index from `path` or the built-in mainnet registry. Throws an Error that names the file and the fault. */
@@ -48,9 +53,9 @@ export function loadDeployments(
   const parsed = file.safeParse(readJson(path ?? new URL("./deployments.json", import.meta.url), where));
   if (!parsed.success)
     throw new Error(`Cannot read deployments from ${where}: ${z.prettifyError(parsed.error)}`);
-  return parsed.data.lending.chains.map(({ protocols: sections, blockSeconds: _, ...known }) => ({
-    ...known,
-    protocols: Object.entries(sections).map(([id, section]) => {
+  return parsed.data.lending.chains.map((section) => {
+    const { protocols: sections, priceFeeds: feeds, blockSeconds: _, ...known } = section;
+    const deployed = Object.entries(sections).map(([id, section]): DeployedProtocol => {
       const protocol = protocols.find((each) => each.id === id);
       const field = `lending.chains (chain ${known.chainId}).protocols.${id}`;
       if (protocol === undefined)
@@ -61,8 +66,15 @@ export function loadDeployments(
         const reason = cause instanceof Error ? cause.message : String(cause);
         throw new Error(`Cannot read deployments from ${where}: ${field}: ${reason}`, { cause });
       }
-    }),
-  }));
+    });
+    return { ...known, protocols: deployed, oracles: { aave: aaveProvidersOf(deployed), feeds } };
+  });
+}
+
+/** Providers of the Aave markets, whose oracles price tokens for every protocol. */
+function aaveProvidersOf(deployed: readonly DeployedProtocol[]): `0x${string}`[] {
+  const aave = deployed.find(({ protocol }) => protocol === (aaveV3 as LendingProtocol));
+  return (aave?.deployment as AaveDeployment | undefined)?.markets.map(({ provider }) => provider) ?? [];
 }
 
 function readJson(source: string | URL, where: string): unknown {

@@ -174,10 +174,16 @@ function typeOf(name: string, path: string): string {
   throw new Error(`No type is decided for ${name}.`);
 }
 
+const PRICE_COLUMNS = ["priceSource String", "priceAgeSeconds Nullable(Float64)"];
+
 const specOf = ([path, { params, order }]: [string, Row]) => {
   const whenAbsent = path.endsWith("/vault/markets") ? ("not_found" as const) : ("empty" as const);
-  const specified = order.map((name) => `${name} ${typeOf(name, path)}`);
-  const columns = whenAbsent === "empty" ? [...specified, LISTED_COLUMN] : specified;
+  const columns = [
+    ...order.map((name) => `${name} ${typeOf(name, path)}`),
+    // Documented additions behind the specification's columns, which rows cannot be ordered by.
+    ...(path.endsWith("/curators") ? [] : PRICE_COLUMNS),
+    ...(whenAbsent === "empty" ? [LISTED_COLUMN] : []),
+  ];
   return [
     path,
     { mediaType: V0, body: "array" as const, params, columns, sortable: order, whenAbsent },

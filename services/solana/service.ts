@@ -20,6 +20,7 @@ import { createDeps } from "./serve/deps.ts";
 import { findExampleScenes } from "./serve/example-scenes.ts";
 import { hasData } from "./serve/head.ts";
 import { watchHead } from "./serve/heads.ts";
+import { createHolderRequests } from "./serve/holder-requests.ts";
 import { createPriceSource } from "./serve/prices.ts";
 import { createServeMetrics } from "./serve/serve-metrics.ts";
 import { createStatus } from "./serve/status.ts";
@@ -34,7 +35,7 @@ import { CHAIN_ID, getCheckpoint } from "./store/queries.ts";
 export async function startSolana(env: Environment): Promise<RunningService> {
   const name = "solana";
   const [settings, config, tracingConfig, kept] = collectConfigErrors(
-    () => readSettings(env, ["DATA_DIR", "MONGODB_URL", "SOLANA_HOLDERS"]),
+    () => readSettings(env, ["DATA_DIR", "MONGODB_URL", "SOLANA_HOLDERS", "SOLANA_HOLDERS_PERCENT"]),
     () => readServiceConfig(name, env),
     () => readTracingConfig(env, name),
     () => readKeptRows(env),
@@ -50,7 +51,13 @@ export async function startSolana(env: Environment): Promise<RunningService> {
   });
   const store = traceStore(opened, tracing);
   await store.declare(COLLECTIONS);
-  const deps = createDeps(store, kept);
+  const deps = createDeps(store, {
+    kept,
+    leastCoveragePercent: settings.SOLANA_HOLDERS_PERCENT,
+    requestHolders: createHolderRequests(store, {
+      onFailure: (err) => log.warn({ err }, "holders cannot be asked for"),
+    }),
+  });
   const heads = watchHead(store, { onFailure: (err) => log.warn({ err }, "the head cannot be read") });
   createServeMetrics(metrics, { heads, deps });
   const readings = await openChainReadings({

@@ -22,7 +22,11 @@ const GROUPS = [
     ],
   },
   { output: "./pancake/artifacts.ts", sources: ["pancake/PancakeDeployer"], uses: [] },
-  { output: "./aave/artifacts.ts", sources: ["aave/PriceFeed"], uses: [] },
+  {
+    output: "./aave/artifacts.ts",
+    sources: ["PriceFeed", "EModePool", "FacilitatorToken"].map((name) => `aave/${name}`),
+    uses: ["aave/ScaledToken"],
+  },
   { output: "./feed/artifacts.ts", sources: ["feed/FeedAggregator", "feed/FeedProxy"], uses: [] },
   { output: "./wallets/artifacts.ts", sources: ["wallets/BurningWallet"], uses: [] },
   { output: "./attack/artifacts.ts", sources: ["attack/HostileToken"], uses: [] },
@@ -38,7 +42,7 @@ const GROUPS = [
     output: "./euler/artifacts.ts",
     sources: [
       ...["EulerConnector", "EulerVault", "EulerBrokenVault", "EulerVaultFactory", "EulerOracle"],
-      ...["EulerRateModel", "EulerEarnVault", "EulerEarnFactory", "EulerPerspective"],
+      ...["EulerRateModel", "EulerEarnVault", "EulerEarnFactory", "EulerPerspective", "EulerHook"],
     ].map((name) => `euler/${name}`),
     uses: [
       "Cloner",

@@ -23,6 +23,7 @@ import { readPortalUrls, readRpcUrls, readStartBlocks } from "../../shared/setti
 import { readSettings } from "../../shared/settings/settings.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { COLLECTIONS } from "../store/collections.ts";
+import { LOG_BYTES } from "../store/log-bytes.ts";
 import { type ChunkTask, chunksAtATime } from "./history/chunk-thread.ts";
 import type { KeepingOptions } from "./retention/open-retention.ts";
 import { type HistoryOptions, runChain } from "./run-chain.ts";
@@ -53,7 +54,10 @@ interface ChainToRun {
   readonly startBlock: number | undefined;
 }
 
-/** Starts indexing every chain that has RPC endpoints. Throws ConfigError where none has. */
+/**
+ * Starts indexing every chain that has RPC endpoints; where the deployments name no factory at all, it waits idle. Throws
+ * ConfigError where no chain of the deployments has endpoints.
+ */
 export async function startIngest(env: Environment): Promise<Stoppable> {
   const [settings, { toRun, withoutSource }] = collectConfigErrors(
     () => readSettings(env, SETTINGS_READ),
@@ -66,7 +70,11 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     endpoints: toRun.map(({ chain, urls }) => evmEndpoints(chain.chainId, urls)),
     missingSources: withoutSource,
     collections: COLLECTIONS,
+    // The first 64 MB of a file of many gigabytes are a few of its pages, but count as memory of the process.
+    mappedBytes: 0,
+    logBytes: LOG_BYTES,
   });
+  if (toRun.length === 0) ingest.log.warn("the deployments have no factory of a DEX: nothing to do");
   const { REDIS_URL: redisUrl } = settings;
   const cache = redisUrl === undefined ? undefined : await openSharedCache(redisUrl, ingest.log);
   if (settings.HISTORY_DAYS !== 0 && settings.HISTORY_DIR !== undefined)
@@ -113,7 +121,7 @@ function chainsToRun(env: Environment): { toRun: ChainToRun[]; withoutSource: nu
     const { chainId } = chain;
     return [{ chain, urls, portalUrl: portals.get(chainId), startBlock: startBlocks.get(chainId) }];
   });
-  if (toRun.length === 0) {
+  if (toRun.length === 0 && chains.length > 0) {
     throw new ConfigError([
       "EVM_RPC_8453 or EVM_RPC_1 must name an RPC endpoint of a chain in the deployments.",
     ]);

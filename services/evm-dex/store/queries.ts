@@ -226,6 +226,16 @@ export async function lastEventUpTo(
   return row;
 }
 
+/** Of each pool its last event up to a time, by pool. Pools without one are left out. */
+export async function lastEventsUpTo(
+  store: Store,
+  { chainId, pools, time }: { chainId: number; pools: readonly string[]; time: number },
+): Promise<Map<string, PoolEventRow>> {
+  const keys = pools.map((poolAddress) => ({ chainId, poolAddress, time }));
+  const rows = await store.getLast(poolEvents, keys, ["chainId", "poolAddress", "time"]);
+  return new Map(rows.map((row) => [row.poolAddress, row]));
+}
+
 /** The block of a pool's last swap, and the pool's state after it. */
 export async function lastSwapOf(
   store: Store,

@@ -28,13 +28,30 @@ export const updatedAtColumn = defineColumns([
   { name: "updatedAt", type: "DateTime", description: "Time of the block that this row was made from." },
 ]);
 
+/** Beyond the specification's columns: what the USD values of a row rest on. */
+export const priceColumns = defineColumns([
+  {
+    name: "priceSource",
+    type: "String",
+    description:
+      "Where the price behind the USD values is from: dex (price walk of evm-dex over pools), aave (oracle of an Aave market on the chain) or chainlink (a Chainlink feed), in this order; empty without a price. A token has one price in all rows of an answer; a vault's own oracle is never used.",
+  },
+  {
+    name: "priceAgeSeconds",
+    type: "Nullable(Float64)",
+    unit: "seconds",
+    description:
+      "Age of the price at the row's block: 0 where it was read at that block; of a Chainlink feed the time since it was last told; null without a price.",
+  },
+]);
+
 /** Last in every list, after what the specification orders by: an addition to it. */
 export function listedColumn(description: string) {
   return defineColumns([{ name: "listed", type: "Bool", description }]);
 }
 
 export const EULER_LISTED =
-  "Whether Euler lists the vault on the chain: its governed or ungoverned perspective, for EulerEarn its governed one; an escrow of the escrow perspective from when such a vault accepts it as collateral. Only a listed vault's own oracle is believed.";
+  "Whether Euler lists the vault on the chain: its governed or ungoverned perspective, for EulerEarn its governed one; an escrow of the escrow perspective from when such a vault accepts it as collateral.";
 export const MORPHO_LISTED =
   "Whether Morpho lists the vault, by its published list in the deployments (which names its source and date).";
 

@@ -9,6 +9,7 @@ import {
   MORPHO_MARKET_ID,
   MORPHO_SUPPLY_APY,
   marketPairColumns,
+  priceColumns,
   protocolColumns,
   updatedAtColumn,
 } from "./columns.ts";
@@ -29,7 +30,7 @@ const EULER: Words = {
   supplyApy: EULER_SUPPLY_APY,
   borrowApy: EULER_BORROW_APY,
   supplied: "of the loan vault, which all its collaterals share",
-  available: "min(cash, borrowCap − borrows) of the loan vault",
+  available: "cash of the loan vault, 0 while its governor has disabled withdrawing",
   listed: "Whether Euler lists the loan vault on the chain (see listed of the vaults).",
   total:
     "A vault with several collaterals is in a row for each, with the same assets: a total counts each loan vault (the first half of marketId) once, and vaults without a collateral are in the list of vaults alone.",
@@ -77,7 +78,7 @@ function amounts(words: Words) {
       name: "availableLiquidityUsd",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: `${words.available} × price of the loan token; null without a price.`,
+      description: `What suppliers could withdraw now, whatever may be borrowed: ${words.available} × price of the loan token; null without a price.`,
     },
   ] as const satisfies readonly Column[];
 }
@@ -150,17 +151,21 @@ function capUsd(cap: string) {
   ] as const satisfies readonly Column[];
 }
 
+function withPrice<const C extends readonly Column[]>(columns: C) {
+  return [...sortable(columns), ...priceColumns] as const;
+}
+
 export const eulerMarketColumns = [
-  ...sortable([...head(EULER), ...amounts(EULER), ...rates(EULER), ...eulerLtv, ...updatedAtColumn]),
+  ...withPrice([...head(EULER), ...amounts(EULER), ...rates(EULER), ...eulerLtv, ...updatedAtColumn]),
   ...listedColumn(EULER.listed),
 ] as const;
 
 export const morphoMarketColumns = [
-  ...sortable([...head(MORPHO), ...amounts(MORPHO), ...rates(MORPHO), ...morphoLltv, ...updatedAtColumn]),
+  ...withPrice([...head(MORPHO), ...amounts(MORPHO), ...rates(MORPHO), ...morphoLltv, ...updatedAtColumn]),
   ...listedColumn(MORPHO.listed),
 ] as const;
 
-export const eulerVaultMarketColumns = sortable([
+export const eulerVaultMarketColumns = withPrice([
   ...head(EULER),
   ...rates(EULER),
   ...eulerLtv,
@@ -168,7 +173,7 @@ export const eulerVaultMarketColumns = sortable([
   ...updatedAtColumn,
 ]);
 
-export const morphoVaultMarketColumns = sortable([
+export const morphoVaultMarketColumns = withPrice([
   ...head(MORPHO),
   ...rates(MORPHO),
   ...morphoLltv,

@@ -10,6 +10,7 @@ import {
   listedColumn,
   MORPHO_LISTED,
   MORPHO_SUPPLY_APY,
+  priceColumns,
   protocolColumns,
   updatedAtColumn,
 } from "./columns.ts";
@@ -74,7 +75,7 @@ function unitColumns(words: Words) {
       name: "availableLiquidityUsd",
       type: "Nullable(Float64)",
       unit: "USD",
-      description: `${words.available} × price of the underlying token; null without a price.`,
+      description: `What suppliers of the row could withdraw now, whatever may be borrowed: ${words.available} × price of the underlying token; null without a price.`,
     },
     {
       name: "supplyCap",
@@ -145,8 +146,16 @@ function unitColumns(words: Words) {
       description: `${words.utilizationRate}; 0 when empty.`,
     },
     { name: "ltv", type: "Nullable(Float64)", unit: "fraction", description: words.ltv },
-    { name: "borrowable", type: "Bool", description: `True while ${words.borrowable}.` },
-    { name: "depositEnabled", type: "Bool", description: `True while ${words.depositEnabled}.` },
+    {
+      name: "borrowable",
+      type: "Bool",
+      description: `True while an account without special rights, with enough collateral, could borrow of what the row has supplied: ${words.borrowable}.`,
+    },
+    {
+      name: "depositEnabled",
+      type: "Bool",
+      description: `True while a deposit of an account without special rights would be accepted: ${words.depositEnabled}.`,
+    },
     ...updatedAtColumn,
   ] as const satisfies readonly Column[];
 }
@@ -166,11 +175,12 @@ const AAVE: Words = {
   supplyApy: AAVE_SUPPLY_APY,
   borrowApy: AAVE_BORROW_APY,
   utilizationRate: "debt / (debt + liquidity the Pool has for the reserve)",
-  ltv: "Loan-to-value of the token as collateral outside of efficiency modes (reserve configuration); null when it cannot be collateral.",
-  available: "max(min(liquidity the Pool has for the reserve, borrowCap − debt), 0)",
-  borrowable: "the reserve is active, neither frozen nor paused, and borrowing is enabled",
+  ltv: "Loan-to-value of the token as collateral outside of efficiency modes (reserve configuration); of a token that is collateral in efficiency modes only (v3.6 and later), the highest of those modes; null when it cannot be collateral at all.",
+  available: "liquidity the Pool has for the reserve, 0 while it is paused or inactive",
+  borrowable:
+    "the reserve is active, neither frozen nor paused, has liquidity (GHO up to v3.3: room in its bucket) and debt below borrowCap, and borrowing is enabled, since v3.6 be it in an efficiency mode only; a debt ceiling, siloed borrowing and other limits of an account's own position do not count",
   depositEnabled:
-    "the reserve is active, neither frozen nor paused, and its supply, with what the treasury has yet to mint, is below supplyCap",
+    "the reserve is active, neither frozen nor paused, and its supply, with what the treasury has yet to mint, is below supplyCap; false for GHO up to v3.3",
 };
 
 const EULER: Words = {
@@ -178,7 +188,7 @@ const EULER: Words = {
   total:
     "EVK vaults add up to the protocol's total; an EulerEarn vault's assets are in EVK vaults and counted there, too.",
   address: "Address of the vault.",
-  supplyApy: `EVK vault: ${EULER_SUPPLY_APY}; EulerEarn vault: sum of its strategies' supplyApy × assets in them / totalAssets`,
+  supplyApy: `EVK vault: ${EULER_SUPPLY_APY}; EulerEarn vault: sum of its strategies' supplyApy (of an EulerEarn vault among them after its fee) × assets in them / totalAssets`,
   borrowApy: `EVK vault: ${EULER_BORROW_APY}; EulerEarn vault: mean of its strategies' borrowApy weighted by the assets in them`,
   supply:
     "Tokens supplied: totalAssets() of the vault (of an EulerEarn vault with losses that are not made good)",
@@ -189,11 +199,11 @@ const EULER: Words = {
   utilizationRate: "borrow / supply",
   ltv: "Highest borrow LTV among the vault's collaterals, of an EulerEarn vault among its strategies'; null without any. A change holds at once: EVK ramps down the liquidation LTV alone.",
   available:
-    "min(cash, borrowCap − borrow) or, of an EulerEarn vault the sum over its strategies of min(assets in it, its cash)",
+    "cash of the vault, 0 while its governor has disabled withdrawing, or, of an EulerEarn vault, the sum over its strategies of min(assets in it, what could be withdrawn there)",
   borrowable:
-    "the vault has an oracle, a collateral with a borrow LTV and no borrow cap of 0, and its governor has not disabled borrowing (hooked it without a target); false for EulerEarn vaults, which lend through their strategies",
+    "the vault has an oracle, a collateral with a borrow LTV, cash, and borrows below borrowCap, and no hook refuses (one without a target always does, one with a target is tried when the vault is read; that of the vault's status check counts, too); of an EulerEarn vault, a strategy with assets of it is borrowable",
   depositEnabled:
-    "maxDeposit() is above 0: deposits are not disabled (hooked without a target) and supply is below supplyCap; of an EulerEarn vault, a strategy of its supply queue has room",
+    "supply is below supplyCap and no hook refuses (as for borrowable); of an EulerEarn vault, a strategy of its supply queue has room",
 };
 
 const MORPHO: Words = {
@@ -210,7 +220,8 @@ const MORPHO: Words = {
   utilizationRate: "Share of the vault's assets that is lent out: borrow / supply",
   ltv: "Highest LLTV among the vault's enabled markets that lend against a collateral; null without any.",
   available: "Sum over its markets of min(assets in the market, liquidity of the market)",
-  borrowable: "the vault has assets, or a cap above 0, in a market that lends against a collateral",
+  borrowable:
+    "a market that lends against a collateral and has assets of the vault has liquidity, and its interest rate model answers",
   depositEnabled: "a market of the supply queue has room below its cap: maxDeposit() is above 0",
 };
 
@@ -221,6 +232,7 @@ function poolColumns(words: Words) {
       { name: "poolAddress", type: "String", description: words.address },
       ...unitColumns(words),
     ]),
+    ...priceColumns,
     ...listedColumn(words.listed),
   ] as const;
 }
@@ -232,6 +244,7 @@ function vaultColumns(words: Words) {
       { name: "vaultAddress", type: "String", description: words.address },
       ...unitColumns(words),
     ]),
+    ...priceColumns,
     ...listedColumn(words.listed),
   ] as const;
 }
@@ -244,6 +257,7 @@ function curatorVaultColumns(words: Words) {
       { name: "poolAddress", type: "String", description: words.address },
       ...unitColumns(words),
     ]),
+    ...priceColumns,
     ...listedColumn(words.listed),
   ] as const;
 }

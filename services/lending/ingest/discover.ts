@@ -7,10 +7,13 @@ import {
 } from "../../shared/index/evm/discovery.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import type { DeployedProtocol } from "../deployments.ts";
 import { discoveries, type EntityRow } from "../store/collections.ts";
 import type { EntityRegistry } from "./entities/entity-registry.ts";
-import { affectedInProtocol, type ProtocolRegistry } from "./entities/protocol-registry.ts";
+import {
+  affectedInProtocol,
+  type DeployedSource,
+  type ProtocolRegistry,
+} from "./entities/protocol-registry.ts";
 import { writeDiscovered } from "./pass/write.ts";
 
 /** Entities that are not written when the process is killed are discovered again. */
@@ -28,7 +31,7 @@ export interface DiscoverOptions extends ScanContext {
 }
 
 interface ProtocolScan extends CreationScan {
-  readonly deployed: DeployedProtocol;
+  readonly deployed: DeployedSource;
 }
 
 /** The scans of all protocols, each from where its last run ended. */

@@ -53,7 +53,10 @@ export async function loadChain(deps: SyncDeps): Promise<LoadedChain> {
   if (first === undefined)
     await store.write([...guard(), put(headers, [toHeaderRow(chainId, await headerAt(source, 0))])]);
   const protocols = new ProtocolRegistry(chain);
-  const registry = await EntityRegistry.load(store, { chainId, kinds: protocols.kinds });
+  const registry = await EntityRegistry.load(store, {
+    ...{ chainId, kinds: protocols.kinds },
+    isVolatile: (kind, stateOf) => protocols.isVolatile(kind, stateOf),
+  });
   for (const { kind, id } of protocols.roots()) {
     if (!registry.has(kind, id))
       registry.put(unreadEntityRow({ chainId, kind, id, version: 0, foundBlock: 0 }));

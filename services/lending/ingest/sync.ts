@@ -186,7 +186,7 @@ export class ChainSync {
   #dueAt(head: BlockHeader, replacedAbove: number | undefined): EntityRef[] {
     const { registry } = this.#context;
     const checkpoint = this.#checkpoint;
-    const due = this.#outdatedAt(head);
+    const due = [...registry.volatile(head.timestamp), ...this.#outdatedAt(head)];
     if (replacedAbove === undefined) return due;
     const replaced = [...registry.rows()].filter((row) => isReplaced(row, { replacedAbove, checkpoint }));
     return [...due, ...replaced];

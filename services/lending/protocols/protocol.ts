@@ -49,6 +49,8 @@ export interface ContractReader {
   readonly block: number;
   /** Unix seconds of `block`. */
   readonly time: number;
+  /** Who the called contracts see as their caller. */
+  readonly caller: Hex;
   /** Return data; null where the call reverted or `to` has no code. Rejects only if no endpoint responds. */
   call(to: Hex, data: Hex): Promise<Hex | null>;
   token(address: string): Promise<TokenMetadata>;
@@ -89,17 +91,14 @@ export interface EntitySet {
 }
 
 /**
- * One lending protocol: which entities its events affect, how their state is read, and which rows follow from it. `D` is
- * its section of a chain's deployments. Implementations are stateless and do I/O only through the given reader.
+ * Entities of one kind of contracts: which logs affect them and how their state is read. `D` is their section of a chain's
+ * deployments. Implementations are stateless and do I/O only through the given reader.
  */
-export interface LendingProtocol<D = unknown> {
-  readonly id: ProtocolId;
+export interface EntitySource<D = unknown> {
   /** Kinds of entities in the order of a first reading: those that refer to others come first. */
   readonly kinds: readonly string[];
   /** Topic 0 of every event that `affectedEntities` handles, requested without addresses. Never a topic of all tokens. */
   readonly topics: readonly Hex[];
-  /** Validates a section of a deployments file; throws an Error that names the field and the rule. */
-  parseDeployment(section: unknown): D;
   /** Entities that the deployment itself names, without an event. */
   roots(deployment: D): readonly EntityRef[];
   scans(deployment: D): readonly DiscoveryScan[];
@@ -113,6 +112,18 @@ export interface LendingProtocol<D = unknown> {
     ref: EntityRef,
     context: { reader: ContractReader; previous: EntityState | undefined; deployment: D },
   ): Promise<EntityReading>;
+  /**
+   * Kinds whose entities may change at any block without an event, and which of them do: those are read at every head,
+   * in the same multicall as the rest.
+   */
+  readonly volatile?: Readonly<Record<string, (state: EntityState) => boolean>>;
+}
+
+/** One lending protocol: its entities, and the rows that follow from them. */
+export interface LendingProtocol<D = unknown> extends EntitySource<D> {
+  readonly id: ProtocolId;
+  /** Validates a section of a deployments file; throws an Error that names the field and the rule. */
+  parseDeployment(section: unknown): D;
   /**
    * Every row at `time` (Unix seconds, not before any entity's), with interest accrued to it. Pure. A generator, so that
    * a serving process can yield to the event loop between rows; values that several rows share are computed once.

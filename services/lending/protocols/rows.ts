@@ -12,13 +12,6 @@ export interface TokenRef {
   readonly symbol: string;
 }
 
-/** One whole token's price from the protocol's own oracle: the fallback where the price walk has none. */
-export interface OraclePrice {
-  readonly value: number;
-  /** "USD", or the quote token (lower-case address) whose USD price multiplies `value`. */
-  readonly unit: "USD" | string;
-}
-
 interface ProtocolRow {
   readonly protocolId: ProtocolId;
 }
@@ -56,7 +49,6 @@ export interface VaultRow extends ProtocolRow, Rates, Listed {
   readonly ltv: number | null;
   readonly borrowable: boolean;
   readonly depositEnabled: boolean;
-  readonly oracle: OraclePrice | null;
 }
 
 /** A market that lends one token against another: a row of …/markets. */
@@ -71,8 +63,6 @@ export interface MarketRow extends ProtocolRow, Rates, Listed {
   readonly available: number;
   /** `ltv` or `lltv`. */
   readonly ltv: number;
-  /** Of the loan token. */
-  readonly oracle: OraclePrice | null;
 }
 
 /** A market that a vault allocates to: a row of …/vault/markets. */
@@ -88,7 +78,6 @@ export interface VaultMarketRow extends ProtocolRow, Rates {
   readonly allocation: number;
   readonly allocationShare: number;
   readonly supplyCap: number | null;
-  readonly oracle: OraclePrice | null;
 }
 
 /** Raw units as whole tokens: the float nearest to the exact amount. */

@@ -23,7 +23,7 @@ export interface AaveWatch {
    * Mines queued transactions, reads the affected entities (or all, as a refresh) and compares, without the
    * oracle's prices on request; returns the affected entities.
    */
-  step(options?: { refresh?: boolean; prices?: boolean }): Promise<string[]>;
+  step(options?: { refresh?: boolean }): Promise<string[]>;
   /** Mines a block so much later and compares without reading anything. */
   pass(seconds: number): Promise<void>;
   /** Compares every column of every row at the head; returns the rows. */
@@ -55,14 +55,13 @@ export async function watchAave(chain: TestChain): Promise<AaveWatch> {
     return units.affectedEntities(fresh);
   }
 
-  async function compare({ prices = true } = {}): Promise<VaultRow[]> {
+  async function compare(): Promise<VaultRow[]> {
     const head = await chain.headNumber();
     const { timestamp: time } = await chain.header(head);
     const rows = units.rows({ chainId: chain.deployment.chainId, time }) as VaultRow[];
     const assets = await chain.aave.assets();
     const expected = await Promise.all(assets.map((asset) => rowOf(chain, asset)));
-    const exact = ({ supplyApy: _, borrowApy: __, utilizationRate: ___, oracle, ...row }: VaultRow) =>
-      prices ? { ...row, oracle } : row;
+    const exact = ({ supplyApy: _, borrowApy: __, utilizationRate: ___, ...row }: VaultRow) => row;
     expect(rows.map(exact)).to.deep.equal(expected.map(exact));
     for (const [i, row] of rows.entries()) expectRates(row, expected[i] as VaultRow);
     for (const asset of assets) {
@@ -85,13 +84,13 @@ export async function watchAave(chain: TestChain): Promise<AaveWatch> {
     logs,
     reader,
     stateOf,
-    compare: () => compare(),
-    async step({ refresh = false, prices = true } = {}) {
+    compare,
+    async step({ refresh = false } = {}) {
       await chain.mine(1, { intervalS: 12 });
       const touched = await hearNew();
       await (refresh ? units.readRoots(await reader()) : units.read(touched, await reader()));
       if (refresh) await units.read(everyReserve(units), await reader());
-      await compare({ prices });
+      await compare();
       return touched.map(nameOf).sort();
     },
     async pass(seconds) {
@@ -140,7 +139,7 @@ async function rowOf(chain: TestChain, asset: Hex): Promise<VaultRow> {
     underlying: { address: asset, symbol: view.underlyingSymbol },
     supply: inTokens(view.supply),
     borrow: inTokens(debt),
-    available: inTokens(availableOf(view, debt)),
+    available: isActive && !isPaused ? inTokens(view.liquidity) : 0,
     supplyCap: view.supplyCap === 0n ? null : Number(view.supplyCap),
     borrowCap: view.borrowCap === 0n ? null : Number(view.borrowCap),
     supplyApy: yieldOf(view.liquidityRate),
@@ -149,22 +148,13 @@ async function rowOf(chain: TestChain, asset: Hex): Promise<VaultRow> {
     performanceFee: 0,
     managementFee: 0,
     ltv: view.canBeCollateral ? Number(view.ltv) / 10_000 : null,
-    borrowable: isActive && !isFrozen && !isPaused && isBorrowingEnabled,
+    borrowable: isActive && !isFrozen && !isPaused && isBorrowingEnabled && canLend(view, debt),
     depositEnabled: await chain.aave.acceptsSupply(asset),
-    oracle: priceOf(view),
   };
 }
 
-function priceOf({ price }: AaveReserveView): VaultRow["oracle"] {
-  if (!price?.inUsd) return null;
-  return { value: Number(price.raw) / Number(price.unit), unit: "USD" };
-}
-
-function availableOf({ borrowCap, decimals, liquidity }: AaveReserveView, debt: bigint): bigint {
-  if (borrowCap === 0n) return liquidity;
-  const left = borrowCap * 10n ** BigInt(decimals) - debt;
-  if (left < 0n) return 0n;
-  return left < liquidity ? left : liquidity;
+function canLend({ borrowCap, decimals, liquidity }: AaveReserveView, debt: bigint): boolean {
+  return liquidity > 0n && (borrowCap === 0n || borrowCap * 10n ** BigInt(decimals) > debt);
 }
 
 function expectRates(row: VaultRow, expected: VaultRow): void {

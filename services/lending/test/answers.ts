@@ -57,8 +57,14 @@ export async function tablesOf({ protocol, rows, prices = {} }: Hand): Promise<P
       throw new Error(`A number is not finite: ${JSON.stringify(row)}`);
     },
   });
-  const table = new PriceTable(new Map(Object.entries(prices)));
+  const table = pricesOf(prices);
   return new ProtocolTables({ rows: set, prices: table, protocol, chainId, time, curators: CURATORS });
+}
+
+/** Prices of the walk at the rows' block. */
+export function pricesOf(usdOf: Readonly<Record<string, number>>): PriceTable {
+  const of = (usd: number) => ({ usd, source: "dex", ageSeconds: 0 }) as const;
+  return new PriceTable(new Map(Object.entries(usdOf).map(([token, usd]) => [token, of(usd)])));
 }
 
 function* each(rows: readonly LendingRow[]): Generator<LendingRow> {

@@ -14,6 +14,9 @@ import {
 import type { Address } from "../../../deploy/devnet/node/transactions.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { EntityMap } from "../protocols/entity-map.ts";
+import type { EarnState } from "../protocols/euler-v2/earn-state.ts";
+import { eulerV2 } from "../protocols/euler-v2/protocol.ts";
 import { EulerWatch } from "./euler-watch.ts";
 
 const DAY = 86_400;
@@ -169,28 +172,87 @@ describeWithChain("lending: EulerEarn vaults against the contracts", () => {
     await late.compare({ unitsOff: 1, earnOff: Math.max(...off) });
   });
 
-  it("has a strategy that is no EVK vault as it was when it was read, its rates unknown", async () => {
+  it("follows a new owner, who curates where nobody else does", async () => {
+    const heir = chain.accounts[6] as Address;
+    const hand = (from: Address, to: Address) =>
+      watch.act(onEarn(from, ether, { functionName: "transferOwnership", args: [to] }));
+    expect(await hand(owner, heir)).to.deep.equal([earn(ether)]);
+    expect(await watch.rowOf(ether)).to.include({ curator: heir });
+    await hand(heir, owner);
+  });
+
+  /** Makes an earn vault without a timelock whose only strategy is the given one, and deposits. */
+  const nest = async (strategy: Address, { name, fee }: { name: string; fee: bigint }): Promise<Address> => {
     const { earnFactory, tokens } = euler.deployment;
-    const nested = [owner, 0n, tokens.USDC.address, "Nested", "nUSDC", zeroHash] as const;
-    await watch.act(...euler.deployment.vaults.map(({ address }) => watch.poke(address)));
+    const args = [owner, 0n, tokens.USDC.address, name, name, zeroHash] as const;
     const [created, ...others] = await watch.act(
-      onEarnFactory(supplier, earnFactory, { functionName: "createEulerEarn", args: nested }),
+      onEarnFactory(supplier, earnFactory, { functionName: "createEulerEarn", args }),
     );
     const id = created?.id as Address;
     expect(others).to.deep.equal([{ kind: "earn-creation", id: `${id}:${supplier}` }]);
     expect(await watch.rowOf(id)).to.include({ supply: 0, supplyApy: 0, ltv: null, depositEnabled: false });
-    const unlimited = 2n ** 136n - 1n;
+    const set = (call: Parameters<typeof onEarn>[2]) => onEarn(owner, id, call);
     await watch.act(
-      onEarn(owner, id, { functionName: "submitCap", args: [prime, unlimited] }),
-      onEarn(owner, id, { functionName: "acceptCap", args: [prime] }),
-      onEarn(owner, id, { functionName: "setSupplyQueue", args: [[prime]] }),
+      set({ functionName: "submitCap", args: [strategy, 2n ** 136n - 1n] }),
+      set({ functionName: "acceptCap", args: [strategy] }),
+      set({ functionName: "setSupplyQueue", args: [[strategy]] }),
+      set({ functionName: "setFeeRecipient", args: [owner] }),
+      set({ functionName: "setFee", args: [fee] }),
       ...euler.fund({
         account: supplier,
         vault: { ...euler.earn("pUSDC"), address: id },
-        amount: 10n ** 10n,
+        amount: 10n ** 12n,
       }),
-      onEarn(supplier, id, { functionName: "deposit", args: [10n ** 9n, supplier] }),
+      onEarn(supplier, id, { functionName: "deposit", args: [10n ** 11n, supplier] }),
     );
-    expect(await watch.rowOf(id)).to.include({ supplyApy: null, borrowApy: null, ltv: null });
+    return id;
+  };
+
+  it("reads earn vaults inside earn vaults as what they are, at any depth, between readings too", async () => {
+    await watch.act(onEarn(owner, prime, { functionName: "setFee", args: [10n ** 17n] }));
+    await watch.act(...euler.deployment.vaults.map(({ address }) => watch.poke(address)));
+    const inner = await nest(prime, { name: "inner", fee: 2n * 10n ** 17n });
+    const outer = await nest(inner, { name: "outer", fee: 0n });
+    for (const id of [inner, outer]) {
+      const row = await watch.rowOf(id);
+      expect(row?.supplyApy, id).to.be.above(0);
+      expect(row?.borrow, id).to.be.above(0);
+      expect(row, id).to.include({ borrowable: true, depositEnabled: true });
+    }
+    // Nothing is read again: interest and fees of all levels show as the contracts have them.
+    const before = await watch.rowOf(outer);
+    await watch.wait(30 * DAY);
+    await watch.compare();
+    expect((await watch.rowOf(outer))?.supply).to.be.above(before?.supply ?? Number.NaN);
+    // What the innermost one decides shows in the others at once.
+    expect(
+      await watch.act(onEarn(owner, prime, { functionName: "setSupplyQueue", args: [[]] })),
+    ).to.deep.equal([earn(prime)]);
+    for (const id of [inner, outer]) {
+      const closed = await watch.rowOf(id);
+      expect(closed).to.include({ depositEnabled: false, supplyCap: closed?.supply });
+    }
+  });
+
+  it("takes a vault that contains itself as it was read", async () => {
+    const [ring] = [watch.earnState(prime)].map((state): EarnState => ({ ...state, strategies: [] }));
+    if (ring === undefined) throw new Error("There is no such vault.");
+    const entities = new EntityMap();
+    const [time, block] = [await watch.time(), 1];
+    const strategyOf = (vault: string): EarnState["strategies"][number] => ({
+      ...{ vault, shares: 10n, cap: 100n, removableAt: 0 },
+      ...{ assets: 10n, withdrawable: 5n, depositable: 7n },
+    });
+    for (const [id, inner] of [
+      ["0xa", "0xb"],
+      ["0xb", "0xa"],
+      ["0xc", "0xc"],
+    ] as const) {
+      const state = { ...ring, supplyQueue: [inner], strategies: [strategyOf(inner)] };
+      entities.put({ kind: "earn-vault", id, state, block, time });
+    }
+    const rows = [...eulerV2.rows(entities, { chainId: 8453, time, deployment: watch.deployment })];
+    expect(rows.map((row) => row.table === "vault" && row.address)).to.deep.equal(["0xa", "0xb", "0xc"]);
+    for (const row of rows) expect(row).to.include({ supplyApy: null, borrowable: false });
   });
 });

@@ -18,11 +18,10 @@ import {
   eulerPerspectiveAbi,
   eulerVaultAbi,
 } from "../../../deploy/devnet/contracts/euler/abi.ts";
-import { eulerOracle } from "../../../deploy/devnet/contracts/euler/artifacts.ts";
 import type { EulerDeployment } from "../../../deploy/devnet/euler/plan.ts";
 import { MULTICALL3 } from "../../../deploy/devnet/node/multicall.ts";
 import type { Books } from "../protocols/euler-v2/accrual.ts";
-import type { LendingRow, MarketRow, OraclePrice, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
+import type { LendingRow, MarketRow, VaultMarketRow, VaultRow } from "../protocols/rows.ts";
 
 /** What the rows of Euler's vaults should say, worked out from the contracts' own views at one block. */
 export interface EulerTruth {
@@ -43,7 +42,6 @@ const erc20Abi = parseAbi([
 const createEulerEarn = parseAbiItem(
   "event CreateEulerEarn(address indexed eulerEarn, address indexed caller, address initialOwner, uint256 initialTimelock, address indexed asset, string name, string symbol, bytes32 salt)",
 );
-const USD = "0x0000000000000000000000000000000000000348";
 
 type View = "view" | "pure";
 type Read = <const A extends Abi, N extends ContractFunctionName<A, View>>(
@@ -105,6 +103,7 @@ export function createEulerTruth(url: string, { perspectives, earnFactory }: Eul
         }),
       );
       const known = new Map(evk.map((each) => [each.row.address, each]));
+      const others = new Set(earn.map((address) => address.toLowerCase()));
       const earned = await Promise.all(
         earn.map(async (address) => {
           const [creation] = await client.getLogs({
@@ -113,21 +112,28 @@ export function createEulerTruth(url: string, { perspectives, earnFactory }: Eul
           });
           const creator = creation?.args.caller?.toLowerCase();
           const listed = await isListed(address, ["eulerEarn"]);
-          return earnTruth(address, { read, known, listed, creator });
+          return earnTruth(address, { read, known, others, listed, creator });
         }),
       );
-      return [...evk.flatMap(({ row, pairs }) => [row, ...pairs]), ...earned.flat()];
+      return [...evk, ...earned].flatMap(({ row, pairs }) => [row, ...pairs]);
     },
   };
 }
 
-interface EvkTruth {
+interface VaultTruth {
   readonly row: VaultRow;
   readonly pairs: readonly (MarketRow | VaultMarketRow)[];
   readonly raw: { readonly cash: bigint; readonly borrows: bigint; readonly assets: bigint };
+  /** Raw assets by the EVK vault that they are lent by. */
+  readonly holds: ReadonlyMap<string, bigint>;
+  /** What it pays to its depositors in a year. */
+  readonly pays: number | null;
 }
 
-async function evkTruth(vault: string, { read, listed }: { read: Read; listed: boolean }): Promise<EvkTruth> {
+async function evkTruth(
+  vault: string,
+  { read, listed }: { read: Read; listed: boolean },
+): Promise<VaultTruth> {
   const view = <N extends ContractFunctionName<typeof eulerVaultAbi, View>>(
     name: N,
     args?: ContractFunctionArgs<typeof eulerVaultAbi, View, N>,
@@ -140,14 +146,13 @@ async function evkTruth(vault: string, { read, listed }: { read: Read; listed: b
     view("totalBorrows"),
     view("cash"),
   ]);
-  const [caps, [hookTarget, hooked], rate, fee, list, oracle, unit] = await Promise.all([
+  const [caps, [hookTarget, hooked], rate, fee, list, oracle] = await Promise.all([
     view("caps"),
     view("hookConfig"),
     view("interestRate"),
     view("interestFee"),
     view("LTVList"),
     view("oracle"),
-    view("unitOfAccount"),
   ]);
   const [governor, creator] = await Promise.all([view("governorAdmin"), view("creator")]);
   const token = await tokenTruth(asset, read);
@@ -157,7 +162,9 @@ async function evkTruth(vault: string, { read, listed }: { read: Read; listed: b
   const open = list.flatMap((collateral, i) =>
     ltvs[i] === 0 ? [] : [{ collateral, ltv: (ltvs[i] as number) / 1e4 }],
   );
-  const disabled = (operation: number) => hookTarget === zeroAddress && (hooked & operation) !== 0;
+  /** Of the operation, or of the status check that ends every one. */
+  const disabled = (operation: number) =>
+    hookTarget === zeroAddress && (hooked & (operation | (1 << 14))) !== 0;
   const borrowApy = yearTruth(rate);
   const utilizationRate = assets === 0n ? 0 : Number(borrows) / Number(assets);
   const headroom = borrowCap == null ? cash : borrowCap > borrows ? borrowCap - borrows : 0n;
@@ -166,12 +173,11 @@ async function evkTruth(vault: string, { read, listed }: { read: Read; listed: b
     supplyApy: assets === 0n ? 0 : ((borrowApy * Number(borrows)) / Number(assets)) * (1 - fee / 1e4),
     borrowApy,
     utilizationRate,
-    oracle: listed ? await oracleTruth({ oracle, asset, unit, decimals: token.decimals }, read) : null,
   } as const;
   const amounts = {
     supply: units(assets),
     borrow: units(borrows),
-    available: units(smaller(headroom, cash)),
+    available: units(disabled(1 << 2) ? 0n : cash),
   };
   const loan = { address: token.address, symbol: token.symbol };
   const cap = supplyCap == null ? null : units(supplyCap);
@@ -191,8 +197,9 @@ async function evkTruth(vault: string, { read, listed }: { read: Read; listed: b
     performanceFee: 0,
     managementFee: 0,
     ltv: open.length === 0 ? null : Math.max(...open.map(({ ltv }) => ltv)),
-    borrowable: !disabled(1 << 6) && open.length > 0 && borrowCap !== 0n && oracle !== zeroAddress,
-    depositEnabled: (await view("maxDeposit", [zeroAddress])) > 0n,
+    borrowable:
+      !disabled(1 << 6) && open.length > 0 && smaller(headroom, cash) > 0n && oracle !== zeroAddress,
+    depositEnabled: !disabled(1 << 0) && (await view("maxDeposit", [zeroAddress])) > 0n,
   };
   const pairs = await Promise.all(
     open.map(async ({ collateral, ltv }) => {
@@ -211,23 +218,22 @@ async function evkTruth(vault: string, { read, listed }: { read: Read; listed: b
       ];
     }),
   );
-  return { row, pairs: pairs.flat(), raw: { cash, borrows, assets } };
+  const raw = { cash: disabled(1 << 2) ? 0n : cash, borrows, assets };
+  const holds = new Map([[row.address, assets]]);
+  return { row, pairs: pairs.flat(), raw, holds, pays: row.supplyApy };
 }
 
-async function earnTruth(
-  vault: string,
-  {
-    read,
-    known,
-    listed,
-    creator,
-  }: {
-    read: Read;
-    known: ReadonlyMap<string, EvkTruth>;
-    listed: boolean;
-    creator: string | undefined;
-  },
-): Promise<LendingRow[]> {
+interface EarnContext {
+  readonly read: Read;
+  readonly known: ReadonlyMap<string, VaultTruth>;
+  /** Earn vaults, which may be strategies of each other. */
+  readonly others: ReadonlySet<string>;
+  readonly listed: boolean;
+  readonly creator: string | undefined;
+}
+
+async function earnTruth(vault: string, context: EarnContext): Promise<VaultTruth> {
+  const { read, known, others, listed, creator } = context;
   const view = <N extends ContractFunctionName<typeof eulerEarnAbi, View>>(
     name: N,
     args?: ContractFunctionArgs<typeof eulerEarnAbi, View, N>,
@@ -241,33 +247,43 @@ async function earnTruth(
     view("owner"),
     view("fee"),
   ]);
-  const [length, headroom] = await Promise.all([
-    view("withdrawQueueLength"),
-    view("maxDeposit", [zeroAddress]),
-  ]);
+  const [length, queueLength] = await Promise.all([view("withdrawQueueLength"), view("supplyQueueLength")]);
   const indexes = (count: bigint) => Array.from({ length: Number(count) }, (_, i) => BigInt(i));
   const queue = await Promise.all(indexes(length).map((i) => view("withdrawQueue", [i])));
+  const supplyQueue = await Promise.all(indexes(queueLength).map((i) => view("supplyQueue", [i])));
   const token = await tokenTruth(asset, read);
   const units = (raw: bigint) => Number(formatUnits(raw, token.decimals));
   const strategies = await Promise.all(
     queue.map(async (id) => {
-      const [assets, [, cap], liquid] = await Promise.all([
+      const [assets, [, cap], liquid, most] = await Promise.all([
         view("expectedSupplyAssets", [id]),
         view("config", [id]),
         view("maxWithdrawFromStrategy", [id]),
+        read(eulerVaultAbi, id, { name: "maxDeposit", args: [vault as Address] }),
       ]);
-      return { id, assets, cap, liquid, evk: known.get(id.toLowerCase()) };
+      const own = known.get(id.toLowerCase());
+      const isEarn = own === undefined && others.has(id.toLowerCase());
+      const evk = isEarn ? await earnTruth(id, context) : own;
+      const free = cap > assets ? cap - assets : 0n;
+      // maxDeposit() of an EVK vault does not know of the status check that refuses.
+      const takes = evk?.row.depositEnabled === false ? 0n : smaller(free, most);
+      return { assets, cap, liquid, isEarn, evk, room: supplyQueue.includes(id) ? takes : 0n };
     }),
   );
   const sum = (amount: (strategy: (typeof strategies)[number]) => bigint) =>
     strategies.reduce((all, each) => all + amount(each), 0n);
-  const borrowed = sum(({ assets, evk }) => (evk ? (assets * evk.raw.borrows) / evk.raw.assets : 0n));
+  const headroom = sum(({ room }) => room);
+  const borrowed = sum(({ assets, evk }) =>
+    evk && evk.raw.assets > 0n ? (assets * evk.raw.borrows) / evk.raw.assets : 0n,
+  );
   const weighted = (rate: "supplyApy" | "borrowApy", over: bigint) => {
     if (strategies.some(({ assets, evk }) => assets > 0n && evk === undefined)) return null;
-    const rates = strategies.map(({ assets, evk }) => (evk?.row[rate] ?? 0) * Number(assets));
+    const rateOf = (truth: VaultTruth) => (rate === "supplyApy" ? truth.pays : truth.row.borrowApy);
+    const rates = strategies.map(({ assets, evk }) => ((evk && rateOf(evk)) ?? 0) * Number(assets));
     return over === 0n ? 0 : rates.reduce((all, each) => all + each, 0) / Number(over);
   };
   const ltvs = strategies.flatMap(({ evk }) => evk?.row.ltv ?? []);
+  const available = sum(({ assets, evk, liquid }) => (evk ? smaller(assets, evk.raw.cash) : liquid));
   const row: VaultRow = {
     table: "vault",
     protocolId: "euler-v2",
@@ -280,7 +296,7 @@ async function earnTruth(
     underlying: { address: token.address, symbol: token.symbol },
     supply: units(total),
     borrow: units(borrowed),
-    available: units(sum(({ assets, evk, liquid }) => (evk ? smaller(assets, evk.raw.cash) : liquid))),
+    available: units(available),
     // An EVK vault without a cap takes 2^112 − 1 less what it has.
     supplyCap: headroom > 2n ** 111n ? null : units(total + headroom),
     borrowCap: null,
@@ -293,26 +309,30 @@ async function earnTruth(
     performanceFee: Number(formatUnits(fee, 18)),
     managementFee: 0,
     ltv: ltvs.length === 0 ? null : Math.max(...ltvs),
-    borrowable: false,
+    borrowable: strategies.some(({ assets, evk }) => assets > 0n && evk?.row.borrowable === true),
     depositEnabled: headroom > 0n,
-    oracle: strategies.map(({ evk }) => evk?.row.oracle).find((each) => each) ?? null,
   };
-  const pairs = strategies.flatMap(({ assets, cap, evk }) =>
-    (evk?.pairs ?? []).flatMap((pair): VaultMarketRow[] =>
-      pair.table !== "vault-market"
-        ? []
-        : [
-            {
-              ...pair,
-              vaultAddress: row.address,
-              allocation: units(assets),
-              allocationShare: Number(assets) / Number(total),
-              supplyCap: cap === maxUint136 ? null : units(cap),
-            },
-          ],
-    ),
+  const holds = new Map<string, bigint>();
+  const pairs = strategies.flatMap(({ assets, cap, evk, isEarn }) =>
+    (evk?.pairs ?? []).flatMap((pair): VaultMarketRow[] => {
+      if (pair.table !== "vault-market" || evk === undefined) return [];
+      const lender = pair.marketId.split(":")[0] as string;
+      const held = evk.raw.assets > 0n ? (assets * (evk.holds.get(lender) ?? 0n)) / evk.raw.assets : 0n;
+      holds.set(lender, held);
+      return [
+        {
+          ...pair,
+          vaultAddress: row.address,
+          allocation: units(held),
+          allocationShare: total === 0n ? 0 : Number(held) / Number(total),
+          supplyCap: isEarn ? pair.supplyCap : cap === maxUint136 ? null : units(cap),
+        },
+      ];
+    }),
   );
-  return [row, ...pairs];
+  const raw = { cash: available, borrows: borrowed, assets: total };
+  const pays = row.supplyApy === null ? null : row.supplyApy * (1 - row.performanceFee);
+  return { row, pairs, raw, holds, pays };
 }
 
 async function tokenTruth(address: string, read: Read) {
@@ -321,19 +341,6 @@ async function tokenTruth(address: string, read: Read) {
     read(erc20Abi, address, { name: "decimals" }),
   ]);
   return { address: address.toLowerCase(), symbol, decimals };
-}
-
-async function oracleTruth(
-  query: { oracle: string; asset: string; unit: string; decimals: number },
-  read: Read,
-): Promise<OraclePrice | null> {
-  if (query.oracle === zeroAddress) return null;
-  const args = [10n ** BigInt(query.decimals), query.asset as Address, query.unit as Address] as const;
-  const quote = await read(eulerOracle.abi, query.oracle, { name: "getQuote", args }).catch(() => null);
-  if (quote === null) return null;
-  if (query.unit.toLowerCase() === USD) return { value: Number(formatUnits(quote, 18)), unit: "USD" };
-  const { decimals } = await tokenTruth(query.unit, read);
-  return { value: Number(formatUnits(quote, decimals)), unit: query.unit.toLowerCase() };
 }
 
 function smaller(a: bigint, b: bigint): bigint {

@@ -1,8 +1,19 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { concat, encodeDeployData, getContractAddress, zeroAddress } from "viem";
+import {
+  concat,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  toFunctionSelector,
+  zeroAddress,
+} from "viem";
 import { eulerVaultAbi } from "../../../deploy/devnet/contracts/euler/abi.ts";
-import { eulerRateModel, eulerVaultFactory } from "../../../deploy/devnet/contracts/euler/artifacts.ts";
+import {
+  eulerHook,
+  eulerRateModel,
+  eulerVaultFactory,
+} from "../../../deploy/devnet/contracts/euler/artifacts.ts";
 import { encodeAmountCap } from "../../../deploy/devnet/euler/amount-cap.ts";
 import { USD } from "../../../deploy/devnet/euler/plan.ts";
 import type { EulerKit } from "../../../deploy/devnet/euler/testkit.ts";
@@ -58,16 +69,12 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
     expect(await watch.rowOf(brokenVault)).to.equal(undefined);
   });
 
-  it("keeps what identifies a vault in its state, and what its oracle says", async () => {
-    const [dollars, ethers, escrow, unpriced] = await Promise.all(
-      (["eUSDC-1", "eWBTC-1", "eAERO-1", "eDEGEN-1"] as const).map((name) =>
-        watch.rowOf(euler.vault(name).address),
-      ),
+  it("keeps what identifies a vault in its state", async () => {
+    const [escrow, unpriced] = await Promise.all(
+      (["eAERO-1", "eDEGEN-1"] as const).map((name) => watch.rowOf(euler.vault(name).address)),
     );
-    expect(dollars?.oracle).to.deep.equal({ value: 1, unit: "USD" });
-    expect(ethers?.oracle).to.deep.equal({ value: 32, unit: euler.deployment.tokens.WETH.address });
-    expect(unpriced).to.include({ oracle: null, ltv: null, borrowable: false, depositEnabled: true });
-    expect(escrow).to.include({ oracle: null, ltv: null, borrowable: false, borrow: 0, supplyApy: 0 });
+    expect(unpriced).to.include({ ltv: null, borrowable: false, depositEnabled: true });
+    expect(escrow).to.include({ ltv: null, borrowable: false, borrow: 0, supplyApy: 0 });
     const state = watch.units.table.get("evk-vault", usdc)?.state;
     const read = (functionName: "dToken" | "governorAdmin" | "interestRateModel") =>
       chain.client.readContract({ address: usdc, abi: eulerVaultAbi, functionName });
@@ -106,7 +113,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
     expect(await watch.rowOf(usdc)).to.include({ supplyCap: 9_990_000, borrowCap: null });
     await watch.act(caps(encodeAmountCap(0n), encodeAmountCap(0n)));
     expect(await watch.rowOf(usdc)).to.include({
-      ...{ supplyCap: 0, borrowCap: 0, available: 0 },
+      ...{ supplyCap: 0, borrowCap: 0 },
       ...{ depositEnabled: false, borrowable: false },
     });
     await watch.act(caps(0, encodeAmountCap(4_000_000_000_000n)));
@@ -162,9 +169,68 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
     await watch.act(hook(zeroAddress, 1 << 6));
     expect(await watch.rowOf(usdc)).to.include({ depositEnabled: true, borrowable: false });
     expect([await fails(deposit), await fails(borrow)]).to.deep.equal([false, true]);
-    await watch.act(hook(euler.deployment.oracle, (1 << 0) | (1 << 6)));
-    expect(await watch.rowOf(usdc)).to.include({ depositEnabled: true, borrowable: true });
+    // Withdrawing, for which cash is there, but not to be had.
+    await watch.act(hook(zeroAddress, 1 << 2));
+    expect(await watch.rowOf(usdc)).to.include({ available: 0, depositEnabled: true, borrowable: true });
+    // The check that ends every operation: maxDeposit() does not know of it.
+    await watch.act(hook(zeroAddress, 1 << 14));
+    expect(await watch.rowOf(usdc)).to.include({ available: 0, depositEnabled: false, borrowable: false });
+    expect([await fails(deposit), await fails(borrow)]).to.deep.equal([true, true]);
+    const maxDeposit = { address: usdc, abi: eulerVaultAbi, functionName: "maxDeposit" } as const;
+    expect((await chain.client.readContract({ ...maxDeposit, args: [supplier] })) > 0n).to.equal(true);
     await watch.act(hook(zeroAddress, 0));
+  });
+
+  it("tries hooked operations with a target, as an account without special rights would", async () => {
+    const borrower = borrowerOf("eUSDC-1");
+    const nonce = await chain.client.getTransactionCount({ address: owner });
+    const target = getContractAddress({ from: owner, nonce: BigInt(nonce) }).toLowerCase() as Address;
+    const operations = (1 << 0) | (1 << 2) | (1 << 6);
+    const hook = (mask: number) =>
+      onVault(owner, usdc, { functionName: "setHookConfig", args: [target, mask] });
+    const onTarget = (call: Parameters<typeof encodeFunctionData<typeof eulerHook.abi>>[0]) => ({
+      from: owner,
+      to: target,
+      data: encodeFunctionData(call),
+      gas: "0x30d40" as const,
+    });
+    const refuse = (signature: string, isRefused: boolean) =>
+      onTarget({
+        abi: eulerHook.abi,
+        functionName: "setRefused",
+        args: [toFunctionSelector(signature), isRefused],
+      });
+    const accepted = (call: Transaction) =>
+      chain.client.call({ account: call.from, to: call.to as Address, data: call.data }).then(
+        () => true,
+        () => false,
+      );
+    const deposit = onVault(supplier, usdc, { functionName: "deposit", args: [1_000_000n, supplier] });
+    const borrow = onVault(borrower, usdc, { functionName: "borrow", args: [1_000_000n, borrower] });
+    await watch.mine([{ from: owner, data: eulerHook.bytecode, gas: "0x7a1200" }]);
+    await watch.mine([hook(operations)]);
+    expect(await watch.rowOf(usdc)).to.include({ depositEnabled: true, borrowable: true });
+    expect([await accepted(deposit), await accepted(borrow)]).to.deep.equal([true, true]);
+
+    await watch.mine([refuse("function deposit(uint256,address)", true), watch.poke(usdc)]);
+    expect(await watch.rowOf(usdc)).to.include({ depositEnabled: false, borrowable: true });
+    expect([await accepted(deposit), await accepted(borrow)]).to.deep.equal([false, true]);
+
+    await watch.mine([refuse("function borrow(uint256,address)", true), watch.poke(usdc)]);
+    expect(await watch.rowOf(usdc)).to.include({ depositEnabled: false, borrowable: false });
+    // Whom the target admits may go on: the flags are those of everybody else.
+    const admit = onTarget({ abi: eulerHook.abi, functionName: "admit", args: [borrower] });
+    await watch.mine([admit, watch.poke(usdc)]);
+    expect([await accepted(borrow), (await watch.rowOf(usdc))?.borrowable]).to.deep.equal([true, false]);
+
+    await watch.mine([
+      refuse("function deposit(uint256,address)", false),
+      refuse("function borrow(uint256,address)", false),
+      refuse("function withdraw(uint256,address,address)", true),
+      watch.poke(usdc),
+    ]);
+    expect(await watch.rowOf(usdc)).to.include({ depositEnabled: true, borrowable: true, available: 0 });
+    await watch.act(onVault(owner, usdc, { functionName: "setHookConfig", args: [zeroAddress, 0] }));
   });
 
   it("follows rate models, also none", async () => {
@@ -194,7 +260,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
       onVaultFactory(supplier, factory, { functionName: "createProxy", args: [zeroAddress, true, metadata] }),
     );
     expect(made).to.have.length(2);
-    expect(await watch.rowOf(made[1]?.id as Address)).to.include({ listed: false, oracle: null });
+    expect(await watch.rowOf(made[1]?.id as Address)).to.include({ listed: false });
     expect(made[0]).to.deep.equal({ kind: "evk-factory", id: factory });
     const dai = await watch.rowOf(made[1]?.id as Address);
     expect(dai).to.include({ symbol: "eDAI-1", supply: 0, utilizationRate: 0, borrowable: false });

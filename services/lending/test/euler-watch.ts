@@ -51,6 +51,10 @@ export class EulerWatch {
     this.#truth = createEulerTruth(chain.url, chain.euler.deployment);
   }
 
+  get deployment(): EulerDeployment {
+    return this.#deployment;
+  }
+
   async reader(): Promise<ContractReader> {
     return plainReader(this.#chain.anvil.rpc, await this.#chain.headNumber());
   }

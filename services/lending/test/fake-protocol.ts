@@ -73,7 +73,6 @@ export function vaultRow(fields: Partial<VaultRow> = {}): VaultRow {
     ltv: 0.86,
     borrowable: true,
     depositEnabled: true,
-    oracle: null,
     ...fields,
   };
 }
@@ -93,7 +92,6 @@ export function marketRow(fields: Partial<MarketRow> = {}): MarketRow {
     borrowApy: 0.04,
     utilizationRate: 0.4,
     ltv: 0.86,
-    oracle: null,
     ...fields,
   };
 }
@@ -113,7 +111,6 @@ export function vaultMarketRow(fields: Partial<VaultMarketRow> = {}): VaultMarke
     allocation: 700,
     allocationShare: 0.7,
     supplyCap: 10_000,
-    oracle: null,
     ...fields,
   };
 }

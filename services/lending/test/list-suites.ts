@@ -188,7 +188,7 @@ export function describeMarkets<E extends Endpoint>(
         ...{ loanAddress: WETH, loanSymbol: "WETH", collateralAddress: USDC, collateralSymbol: "USDC" },
         ...{ supplyUsd: 2_000, borrowUsd: 4_000_000, tvlUsd: 2_000, availableLiquidityUsd: 500 },
         ...{ supplyApy: 0.02, borrowApy: 0.04, utilizationRate: 0.4, [suite.ltv]: 0.86 },
-        ...{ updatedAt: "2023-11-14T22:20:00+00:00", listed: true },
+        ...{ updatedAt: "2023-11-14T22:20:00+00:00", priceSource: "dex", priceAgeSeconds: 0, listed: true },
       });
     });
 
@@ -216,7 +216,7 @@ export function describeVaultMarkets<E extends Endpoint>(
         ...{ chainId: 8453, protocolId: suite.protocol, loanAddress: USDC, loanSymbol: "USDC" },
         ...{ collateralAddress: WETH, collateralSymbol: "WETH" },
         ...{ supplyApy: 0.02, borrowApy: 0.04, utilizationRate: 0.4 },
-        updatedAt: "2023-11-14T22:20:00+00:00",
+        ...{ updatedAt: "2023-11-14T22:20:00+00:00", priceSource: "dex", priceAgeSeconds: 0 },
       };
       expect(await rows(`vault_address=${V1}`)).to.deep.equal([
         { ...shared, marketId: M2, [suite.ltv]: 0.9, ...suite.columns(600), supplyCapUsd: 5 },

@@ -9,7 +9,7 @@ import { lendingaPoolsHandler } from "../endpoints/evm/lending/lendinga/v3/pools
 import { lendingbVaultsHandler } from "../endpoints/evm/lending/lendingb/v2/vaults.handler.ts";
 import { lendingcMarketsHandler } from "../endpoints/evm/lending/lendingc/markets.handler.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
-import type { MarketRow, OraclePrice, VaultRow } from "../protocols/rows.ts";
+import type { MarketRow, VaultRow } from "../protocols/rows.ts";
 import { depsOf, type RowObject, rowsOf } from "./answers.ts";
 import { address, marketRow, vaultRow } from "./fake-protocol.ts";
 import { compareRows, defaultOrder, referenceMarket, referenceVault } from "./reference-list.ts";
@@ -27,10 +27,6 @@ const amount = fc.oneof(
 );
 const rate = fc.oneof(fc.constantFrom(null, 0, 0.05), fc.double({ min: -0.5, max: 3, noNaN: true }));
 const share = fc.constantFrom(0, 0.25, 0.9, 1);
-const oracle: fc.Arbitrary<OraclePrice | null> = fc.oneof(
-  fc.constant(null),
-  fc.record({ value: fc.constantFrom(0.5, 3), unit: fc.constantFrom("USD", ...TOKENS) }),
-);
 const cap = fc.oneof(fc.constant(null), amount);
 
 const rates = { supplyApy: rate, borrowApy: rate, utilizationRate: share };
@@ -41,7 +37,7 @@ const vaults = (protocolId: ProtocolId) =>
   fc
     .array(
       fc.record({
-        ...{ ...rates, ...amounts, oracle, underlying: token, supplyCap: cap, borrowCap: cap },
+        ...{ ...rates, ...amounts, underlying: token, supplyCap: cap, borrowCap: cap },
         ...{ performanceFee: share, managementFee: fc.constantFrom(0, 0.02), ltv: rate },
         ...{ symbol: fc.constantFrom("a", "B", "é", ""), vaultName: fc.string({ maxLength: 2 }) },
         ...{ borrowable: fc.boolean(), depositEnabled: fc.boolean(), listed: fc.boolean() },
@@ -55,12 +51,10 @@ const vaults = (protocolId: ProtocolId) =>
 const markets = fc
   .array(
     fc.record({
-      ...{ ...rates, ...amounts, oracle, loan: token, collateral: token, ltv: share },
+      ...{ ...rates, ...amounts, loan: token, collateral: token, ltv: share },
       listed: fc.boolean(),
     }),
-    {
-      maxLength: 80,
-    },
+    { maxLength: 80 },
   )
   .map((list) => list.map((query, n): MarketRow => marketRow({ ...query, marketId: `0x${n.toString(16)}` })));
 

@@ -10,7 +10,10 @@ import { adaptRate } from "../protocols/morpho-v1/math/adaptive-curve.ts";
 import { wMul } from "../protocols/morpho-v1/math/fixed.ts";
 import type { MarketState } from "../protocols/morpho-v1/state.ts";
 import type { LendingRow } from "../protocols/rows.ts";
+import { entities } from "../store/collections.ts";
+import { fromStateText } from "../store/state-text.ts";
 import { expectRows } from "./compare-rows.ts";
+import { indexLending, startTestIngest } from "./harness.ts";
 import { createMorphoScene, type MorphoScene } from "./morpho-scene.ts";
 import { morphoTruth } from "./morpho-truth.ts";
 
@@ -111,5 +114,37 @@ describeWithChain("Morpho's interest rate models", () => {
     expect(await scene.settle([poke])).to.deep.equal([market]);
     expect(state()?.borrowRate).to.equal(FLAT_RATE / 2n);
     expectRows(...(await rowsAtHead()));
+  });
+
+  it("another model that changes its mind without an event shows at the next head", async () => {
+    const { actors, markets } = scene.kit.deployment;
+    const { owner, supplier } = actors;
+    const nonce = BigInt(await chain.client.getTransactionCount({ address: owner }));
+    const irm = getContractAddress({ from: owner, nonce }).toLowerCase() as Hex;
+    const params = { ...markets.wethUsdc.params, irm };
+    const creation = encodeDeployData({ ...flatRateModel, args: [FLAT_RATE] });
+    await chain.sendTransactions([{ from: owner, data: creation, gas: "0x1e8480" }]);
+    await scene.kit.morpho(owner, "enableIrm", [irm]);
+    await scene.kit.morpho(owner, "createMarket", [params]);
+    await chain.mine();
+    const indexed = await indexLending(chain);
+    const ingest = await startTestIngest(indexed);
+    try {
+      const rateNow = async () => {
+        await ingest.catchUp();
+        const key = { chainId: 8453, kind: "morpho-market", id: marketIdOf(params) };
+        const row = await ingest.store.get(entities, key);
+        return (fromStateText(row?.state ?? "null") as MarketState).borrowRate;
+      };
+      expect(await rateNow()).to.equal(FLAT_RATE);
+      const args = [FLAT_RATE * 3n] as const;
+      const data = encodeFunctionData({ abi: flatRateModel.abi, functionName: "setRate", args });
+      await chain.sendTransactions([{ from: supplier, to: irm, data, gas: "0x1e8480" }]);
+      await chain.mine();
+      expect(await rateNow()).to.equal(FLAT_RATE * 3n);
+    } finally {
+      await ingest.close();
+      await indexed.remove();
+    }
   });
 });

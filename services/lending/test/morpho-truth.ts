@@ -171,7 +171,6 @@ async function marketRow(at: At, market: TrueMarket): Promise<LendingRow> {
     available: units(market.supply - market.borrow, decimals),
     ...ratesOf(market),
     ltv: Number(market.params.lltv) / 1e18,
-    oracle: null,
   };
 }
 
@@ -272,10 +271,9 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
     managementFee: 0,
     ltv: lltvs.length === 0 ? null : Math.max(...lltvs),
     borrowable: held.some(
-      ({ market: { params }, assets, cap }) => params.lltv > 0n && (assets > 0n || cap > 0n),
+      ({ market: { params, supply, borrow }, assets }) => params.lltv > 0n && assets > 0n && supply > borrow,
     ),
     depositEnabled: maxDeposit > 0n,
-    oracle: null,
   };
   const markets = held.map(
     async ({ market, assets, cap }): Promise<LendingRow> => ({
@@ -289,7 +287,6 @@ async function vaultRows(at: At, vault: Address, known: readonly TrueMarket[]): 
       allocation: units(assets, decimals),
       allocationShare: totalAssets === 0n ? 0 : Number(assets) / Number(totalAssets),
       supplyCap: cap === NO_CAP ? null : units(cap, decimals),
-      oracle: null,
     }),
   );
   return [row, ...(await Promise.all(markets))];

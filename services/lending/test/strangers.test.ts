@@ -11,12 +11,11 @@ import { loadDeployments } from "../deployments.ts";
 import { createHandlers } from "../handlers.ts";
 import { EntityMap } from "../protocols/entity-map.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
-import { PriceTable } from "../serve/prices/price-table.ts";
 import { ProtocolTables } from "../serve/tables/protocol-tables.ts";
 import { collectRows, RowDictionaries } from "../serve/tables/row-set.ts";
 import { entities } from "../store/collections.ts";
 import { fromStateText } from "../store/state-text.ts";
-import { callHandler, type RowObject, rowsIn } from "./answers.ts";
+import { callHandler, pricesOf, type RowObject, rowsIn } from "./answers.ts";
 import { type IndexedChain, indexLending, startTestIngest, type TestIngest } from "./harness.ts";
 import { type Strangers, sendStrangers } from "./strangers.ts";
 
@@ -105,10 +104,10 @@ describeWithChain("lending among strangers", () => {
       rowsIn(endpoint, await callHandler(endpoint, handlers[endpoint.path] as never, `${query}&limit=1000`));
   }
 
-  /** As the walk has them; of the others, oracles. */
+  /** As the walk has them. */
   const prices = () => {
     const { USDC, WETH } = chain.deployment.tokens;
-    return new PriceTable(new Map([USDC, WETH].map(({ address, usd }) => [address, usd])));
+    return pricesOf(Object.fromEntries([USDC, WETH].map(({ address, usd }) => [address, usd])));
   };
   const registry = () =>
     new CuratorRegistry([

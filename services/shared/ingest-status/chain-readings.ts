@@ -4,7 +4,7 @@ import type { Log } from "../logging/log.ts";
 import { readRpcUrls } from "../settings/rpc-urls.ts";
 import { type Environment, readSettings } from "../settings/settings.ts";
 import type { Store } from "../storage/port.ts";
-import { deriveChainReading, justReadError, notReadYetError } from "./chain-state.ts";
+import { deriveChainReading, justReadError, notConfiguredError, notReadYetError } from "./chain-state.ts";
 import { ingestStatus } from "./status-row.ts";
 import { IngestStatusWatcher } from "./status-watcher.ts";
 
@@ -12,7 +12,10 @@ import { IngestStatusWatcher } from "./status-watcher.ts";
 export interface ChainReadings {
   /** `hasData`: whether the store holds a block of the chain. */
   get(chainId: number, hasData: boolean): ChainReading;
-  /** The 503 of a table without a block; `hasData`: it has one by now. */
+  /**
+   * The error of a table without a block: 503, or 404 where the chain is not configured and so never will have one.
+   * `hasData`: it has one by now.
+   */
   missingDataError(chainId: number, hasData: boolean): ServiceError;
   close(): void;
 }
@@ -42,12 +45,28 @@ export async function openChainReadings(options: {
     },
   });
   await watch.started;
-  const get = (chainId: number, hasData: boolean) =>
-    deriveChainReading({ hasData, seen: watch.current(chainId), isExpected: expected.has(chainId), chainId });
+  const openedMs = performance.now();
+  const get = (chainId: number, hasData: boolean) => {
+    const isExpected = expected.has(chainId);
+    const waitedMs = performance.now() - openedMs;
+    return deriveChainReading({ hasData, seen: watch.current(chainId), isExpected, waitedMs, chainId });
+  };
+  /** Without an ingest's word, an environment without any source says nothing: the ingest may have one of its own. */
+  const isAbsent = (chainId: number) =>
+    !chainIds.includes(chainId) ||
+    watch.current(chainId)?.row.state === "no_source" ||
+    (watch.current(chainId) === undefined && expected.size > 0 && !expected.has(chainId));
   return {
     get,
-    missingDataError: (chainId, hasData) =>
-      hasData ? justReadError(what) : notReadYetError(what, { chainId, reading: get(chainId, false) }),
+    missingDataError(chainId, hasData) {
+      if (hasData) return justReadError(what);
+      if (isAbsent(chainId))
+        return notConfiguredError(
+          chainId,
+          chainIds.filter((id) => !isAbsent(id)),
+        );
+      return notReadYetError(what, { chainId, reading: get(chainId, false) });
+    },
     close: () => watch.close(),
   };
 }

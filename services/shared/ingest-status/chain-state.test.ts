@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { deriveChainReading, notReadYetError } from "./chain-state.ts";
+import { deriveChainReading, notConfiguredError, notReadYetError } from "./chain-state.ts";
 import type { IngestStatusRow } from "./status-row.ts";
 import { statusRow } from "./testkit/status-row.ts";
 
 const judge = (
   row: Partial<IngestStatusRow> | undefined,
-  { hasData = false, isStale = false, isExpected = false, chainId = 8453 } = {},
+  { hasData = false, isStale = false, isExpected = false, waitedMs = 0, chainId = 8453 } = {},
 ) => {
   const seen = row === undefined ? undefined : { row: statusRow(row), isStale };
-  return deriveChainReading({ hasData, seen, isExpected, chainId });
+  return deriveChainReading({ hasData, seen, isExpected, waitedMs, chainId });
 };
 
 describe("deriveChainReading", () => {
@@ -39,6 +39,9 @@ describe("deriveChainReading", () => {
 
   it("waits for an ingest that this process knows to be on its way", () => {
     expect(judge(undefined, { isExpected: true }).state).to.equal("first_read");
+    const ended = judge(undefined, { isExpected: true, waitedMs: 60_001 });
+    expect(ended).to.include({ state: "failing" });
+    expect(ended.why).to.contain("No ingest has reported");
   });
 
   it("fails with the reason, with and without data", () => {
@@ -54,6 +57,20 @@ describe("deriveChainReading", () => {
       why: "No ingest has reported since 2026-11-23T05:00:07Z.",
       share: null,
     });
+  });
+});
+
+describe("notConfiguredError", () => {
+  it("is 404 and names the chains that are configured", () => {
+    const one = notConfiguredError(1, [8453]);
+    expect(one.code).to.equal("not_found");
+    expect(one.message).to.equal(
+      "Chain 1 is not configured on this instance (EVM_RPC_1). Configured: chain 8453.",
+    );
+    expect(notConfiguredError(8453, []).message).to.contain("Configured: none.");
+    expect(notConfiguredError(0, []).message).to.equal(
+      "Solana is not configured on this instance (SOLANA_RPC).",
+    );
   });
 });
 

@@ -7,6 +7,9 @@ import type { ObservedIngest } from "./status-watcher.ts";
 const MIN_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 60;
 
+/** An ingest reports once a second as soon as it runs: one that has not by then has ended, of its configuration perhaps. */
+const FIRST_REPORT_MS = 60_000;
+
 /** The variable that names a chain's endpoints; Solana has no chain id of its own. */
 export function sourceSetting(chainId: number): string {
   return chainId === 0 ? "SOLANA_RPC" : `EVM_RPC_${chainId}`;
@@ -21,13 +24,17 @@ export function deriveChainReading(options: {
   readonly hasData: boolean;
   readonly seen: ObservedIngest | undefined;
   readonly isExpected: boolean;
+  /** How long this process has waited for a first report. */
+  readonly waitedMs?: number;
   readonly chainId: number;
 }): ChainReading {
-  const { hasData, seen, isExpected, chainId } = options;
+  const { hasData, seen, isExpected, waitedMs = 0, chainId } = options;
   const noHistory = { historyFrom: null, historySince: null, historyEtaSeconds: null };
   const nothing = { share: null, etaSeconds: null, why: null, since: null, ...noHistory };
   if (seen === undefined) {
     if (hasData) return { ...nothing, state: "serving" };
+    if (isExpected && waitedMs > FIRST_REPORT_MS)
+      return { ...nothing, state: "failing", why: "No ingest has reported: its own log says why it ended." };
     if (isExpected) return { ...nothing, state: "first_read", why: "The ingest has not reported yet." };
     return { ...nothing, state: "no_source", why: noSource(chainId) };
   }
@@ -48,6 +55,18 @@ export function deriveChainReading(options: {
 function noSource(chainId: number): string {
   const chain = chainId === 0 ? "Solana" : `chain ${chainId}`;
   return `No source is configured for ${chain} (${sourceSetting(chainId)}).`;
+}
+
+/** The 404 for a chain that this instance does not index; names those that it does. */
+export function notConfiguredError(chainId: number, configured: readonly number[]): ServiceError {
+  const setting = sourceSetting(chainId);
+  if (chainId === 0)
+    return new ServiceError("not_found", `Solana is not configured on this instance (${setting}).`);
+  const named = configured.length === 0 ? "none" : configured.map((id) => `chain ${id}`).join(", ");
+  return new ServiceError(
+    "not_found",
+    `Chain ${chainId} is not configured on this instance (${setting}). Configured: ${named}.`,
+  );
 }
 
 /** The 503 for a table that was never indexed. `what` is the subject of its sentence, in the plural. */

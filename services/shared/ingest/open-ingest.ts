@@ -33,6 +33,8 @@ export interface IngestOptions {
   readonly collections: readonly Collection[];
   /** Of an SQLite file: SqliteOptions.mappedBytes. */
   readonly mappedBytes?: number;
+  /** The same: SqliteOptions.logBytes. */
+  readonly logBytes?: number;
 }
 
 /** What the runs of an ingest process have in common. */
@@ -73,7 +75,7 @@ export interface LeaderContext extends Pick<PublishOptions, "readHead"> {
  * taken.
  */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
-  const { service, settings, collections, mappedBytes } = options;
+  const { service, settings, collections, mappedBytes, logBytes } = options;
   const { DATA_DIR: dataDir, MONGODB_URL: mongodbUrl, LEASE_TTL_MS: ttlMs } = settings;
   const name = `${service}-ingest`;
   const log = createLog({ name, level: settings.LOG_LEVEL });
@@ -87,6 +89,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
     service,
     dataDir,
     ...(mappedBytes !== undefined && { mappedBytes }),
+    ...(logBytes !== undefined && { logBytes }),
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   metrics.measureStore(store);

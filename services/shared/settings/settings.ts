@@ -201,6 +201,13 @@ export const SETTINGS = {
     meaning:
       "Days that single transactions of Solana are kept; candles, holders and tokens are kept for ever; 0 = transactions too",
   },
+  SOLANA_HOLDERS_PERCENT: {
+    parse: integer({ min: 1, max: 100 }),
+    default: "95",
+    usedBy: ["service"],
+    meaning:
+      "Percent of its supply that the known holders of a Solana token must have before their count, concentration, distribution and score are told; else these are null",
+  },
   EVM_RAW_DAYS: {
     parse: integer({ min: 0, max: 3_650 }),
     default: "8",
@@ -247,7 +254,7 @@ export const SETTINGS = {
     default: "600",
     usedBy: ["ingest"],
     meaning:
-      "Seconds after which the state of a market or vault is read again though no event spoke of it (oracle prices, for example)",
+      "Seconds after which the state of a market or vault is read again though no event spoke of it (gifts of tokens, or a hook of an EVK vault that changed its mind)",
   },
   INGEST_METRICS_PORT: {
     parse: port(),

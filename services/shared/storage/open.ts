@@ -10,6 +10,8 @@ export interface OpenStoreOptions {
   readonly dataDir: string;
   /** SqliteOptions.mappedBytes. */
   readonly mappedBytes?: number;
+  /** SqliteOptions.logBytes. */
+  readonly logBytes?: number;
 }
 
 /**
@@ -21,6 +23,7 @@ export async function openStore({
   mongodbUrl,
   dataDir,
   mappedBytes,
+  logBytes,
 }: OpenStoreOptions): Promise<Store> {
   if (!/^[a-z][a-z0-9-]*$/.test(service)) {
     throw new TypeError(
@@ -37,6 +40,7 @@ export async function openStore({
   return openSqliteStore({
     path: fileOf(service, dataDir),
     ...(mappedBytes !== undefined && { mappedBytes }),
+    ...(logBytes !== undefined && { logBytes }),
   });
 }
 

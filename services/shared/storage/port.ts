@@ -261,9 +261,14 @@ export interface Store {
   /**
    * For each key its row, or else the last row before it that differs only in the key's last field: the value at a block,
    * where rows are written on change. Each row once, in no particular order.
-   * SQLite: all from one snapshot. MongoDB: one small query a key, several at a time.
+   * With `by`, the leading fields of an index take the place of the key's; of rows that are the same in them, the last by
+   * key counts. SQLite: all from one snapshot. MongoDB: one small query a key, several at a time.
    */
-  getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;
+  getLast<C extends Collection>(
+    from: C,
+    keys: readonly Partial<RowOf<C>>[],
+    by?: readonly (keyof RowOf<C> & string)[],
+  ): Promise<RowOf<C>[]>;
   find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
     from: C,
     query: Query<RowOf<C>, K>,

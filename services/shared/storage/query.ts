@@ -138,6 +138,16 @@ function excludesNull(predicate: Predicate): boolean {
 }
 
 /** The fields of a sum, which must be numbers. @throws TypeError that names collection and field. */
+/** @throws TypeError for a name that no field has. */
+export function fieldsNamed(declared: CompiledCollection, names: readonly string[]): FieldInfo[] {
+  return names.map((name) => {
+    const field = declared.byName.get(name);
+    if (field === undefined)
+      throw new TypeError(`Cannot read ${declared.name}.${name}: there is no such field`);
+    return field;
+  });
+}
+
 export function summable(declared: CompiledCollection, names: readonly string[]): FieldInfo[] {
   return names.map((name) => {
     const field = declared.byName.get(name);

@@ -155,10 +155,11 @@ async function checkCase(
     return;
   }
   if (!one.isRead) {
-    // No ingest has ever reported to this store: neither "no rows" nor "no such item" would be true.
-    const { message } = await checkError(response, "unavailable", title);
-    expect(message, title).to.match(/^No source is configured for (Solana|chain \d+) \([A-Z0-9_]+\)\.$/);
-    expect(Number(response.headers.get("retry-after")), title).to.be.within(1, 60);
+    // Neither "no rows" nor "no such item" would be true: the chain is not in the deployments, or no ingest has reported.
+    const isAbsent = response.status === 404;
+    const { message } = await checkError(response, isAbsent ? "not_found" : "unavailable", title);
+    expect(message, title).to.match(isAbsent ? NOT_CONFIGURED : NO_SOURCE);
+    if (!isAbsent) expect(Number(response.headers.get("retry-after")), title).to.be.within(1, 60);
     expect(response.headers.get("x-data-block"), title).to.equal(null);
     return;
   }
@@ -186,6 +187,10 @@ export function checkTable(endpoint: Endpoint, body: unknown): void {
   expect(table.rows).to.equal(table.data.length);
   for (const row of table.data) expect(row).to.have.length(endpoint.columns.length);
 }
+
+const NO_SOURCE = /^No source is configured for (Solana|chain \d+) \([A-Z0-9_]+\)\.$/;
+const NOT_CONFIGURED =
+  /^Chain \d+ is not configured on this instance \([A-Z0-9_]+\)\. Configured: chain \d+\.$/;
 
 async function checkError(response: Response, code: ErrorCode, title = response.url): Promise<ErrorBody> {
   expect(response.status, title).to.equal(HTTP_STATUS[code]);

@@ -10,8 +10,16 @@ import {
   readErrorText,
 } from "../../shared/rpc-client/endpoint/fault-rules.ts";
 
-/** Few endpoints serve it for every mint, some not at all. */
+/** Few endpoints serve them for every mint, some not at all. */
 export const LARGEST_ACCOUNTS = "getTokenLargestAccounts";
+export const PROGRAM_ACCOUNTS = "getProgramAccounts";
+export const PAGED_PROGRAM_ACCOUNTS = "getProgramAccountsV2";
+export const OPTIONAL_METHODS: readonly string[] = [
+  LARGEST_ACCOUNTS,
+  PROGRAM_ACCOUNTS,
+  PAGED_PROGRAM_ACCOUNTS,
+];
+const isOptional = (method: string | undefined) => method !== undefined && OPTIONAL_METHODS.includes(method);
 
 const MISSING =
   /(?:slot \S+ )?was skipped|skipped, or missing|missing (?:due to|in long-term)|block not available/;
@@ -43,12 +51,13 @@ const RULES: readonly FaultRule[] = [
   // The node gives up on this mint, or it is not a mint: the next request may follow at once.
   createRule(
     "state",
-    ({ input, code }) => input.method === LARGEST_ACCOUNTS && /^-32(?:602|012)$/.test(code),
+    // -32010: the mint is excluded from the node's index.
+    ({ input, code }) => isOptional(input.method) && /^-32(?:602|01[02])$/.test(code),
   ),
   // Not offered, or not for this API key, which serves everything else.
   createRule(
     "method",
-    ({ input }) => input.method === LARGEST_ACCOUNTS && [401, 403, 410].includes(input.httpStatus ?? 0),
+    ({ input }) => isOptional(input.method) && [401, 403, 410].includes(input.httpStatus ?? 0),
   ),
   createMethodRule(["-32601"]),
   createRule(

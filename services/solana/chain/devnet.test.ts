@@ -160,6 +160,36 @@ describeWithChain("createSolanaSource at a node", () => {
     expect(await source.largestTokenAccounts(market.wallets[0] ?? "")).to.equal(undefined);
   });
 
+  it("returns all token accounts of a mint as of a final slot, of both token programs", async () => {
+    solana = await createTestSolana();
+    solana.produce(60);
+    const source = solana.source(QUICK);
+    const { ledger } = solana.chain.generator;
+    const { slot: minSlot } = await source.head("finalized");
+    let found = 0;
+    for (const tokenProgram of [TOKEN_PROGRAM, TOKEN_2022_PROGRAM]) {
+      const [, token] = [...ledger.tokens.entries()].find(
+        ([, { mint }]) => ledger.mint(mint).program === tokenProgram,
+      ) ?? ["", undefined];
+      const mint = token?.mint ?? "";
+      const page = await source.tokenAccounts(mint, { program: tokenProgram, minSlot, after: null });
+      expect([page?.slot, page?.next]).to.deep.equal([minSlot, null]);
+      const listed = page?.accounts.slice(0, 100) ?? [];
+      const read = await source.accounts(
+        listed.map(({ address }) => address),
+        "finalized",
+      );
+      for (const [i, account] of read.accounts.entries()) {
+        const raw = Buffer.from(account?.data ?? []);
+        expect(encodeBase58(raw.subarray(0, 32))).to.equal(mint);
+        expect(encodeBase58(raw.subarray(32, 64))).to.equal(listed[i]?.owner);
+        expect(raw.readBigUInt64LE(64)).to.equal(listed[i]?.amount);
+      }
+      found += listed.length;
+    }
+    expect(found).to.be.above(20);
+  });
+
   it("returns accounts of the final slot, whatever has happened since", async () => {
     solana = await createTestSolana();
     solana.produce(50);

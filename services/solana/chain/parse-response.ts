@@ -1,8 +1,16 @@
 import { Buffer } from "node:buffer";
+import { encodeBase58 } from "../../shared/contract/base58.ts";
 import type { Fault } from "../../shared/rpc-client/endpoint/fault.ts";
 import type { RpcResponse } from "../../shared/rpc-client/endpoint/transport.ts";
 import type { Outcome } from "../../shared/rpc-client/pending-request.ts";
-import type { AccountInfo, AccountsAt, BlockLink, SolanaBlock, SolanaTransaction } from "./port.ts";
+import type {
+  AccountInfo,
+  AccountsAt,
+  BlockLink,
+  SolanaBlock,
+  SolanaTransaction,
+  TokenAccountPage,
+} from "./port.ts";
 import { findMalformedTransaction, isVoteTransaction } from "./validate-transaction.ts";
 
 export function distrust(message: string): { readonly fault: Fault } {
@@ -103,6 +111,25 @@ export function parseLargestAccounts(
     accounts.push({ address: value.address, amount: BigInt(value.amount) });
   }
   return { value: accounts.sort((a, b) => (a.amount === b.amount ? 0 : a.amount < b.amount ? 1 : -1)) };
+}
+
+/** Of getProgramAccounts, a list, or of its paged form, which has the list beside the next page's key. */
+export function parseTokenAccounts(result: unknown): Outcome<TokenAccountPage> {
+  const { value, context } = isObject(result) ? result : {};
+  if (!isObject(context) || !isSlot(context.slot)) return distrust("token accounts of no slot");
+  const { accounts: list, paginationKey: next = null } = isObject(value) ? value : { accounts: value };
+  if (!Array.isArray(list)) return distrust("no list of token accounts");
+  if (next !== null && typeof next !== "string") return distrust("a page of token accounts without its key");
+  const accounts: TokenAccountPage["accounts"][number][] = [];
+  for (const each of list) {
+    const account = isObject(each) && isHash(each.pubkey) ? parseAccount(each.account) : undefined;
+    if (account?.data.length !== 40) return distrust("a token account is malformed");
+    const { data } = account;
+    const amount = new DataView(data.buffer, data.byteOffset).getBigUint64(32, true);
+    if (amount === 0n) continue;
+    accounts.push({ address: each.pubkey, owner: encodeBase58(data.subarray(0, 32)), amount });
+  }
+  return { value: { slot: context.slot, accounts, next } };
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

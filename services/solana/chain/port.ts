@@ -116,12 +116,28 @@ export interface AccountsAt {
   readonly accounts: readonly (AccountInfo | null)[];
 }
 
+/** Some token accounts of a mint as they were after one slot; those with amounts above zero. */
+export interface TokenAccountPage {
+  readonly slot: number;
+  readonly accounts: readonly { readonly address: string; readonly owner: string; readonly amount: bigint }[];
+  /** Where the next page begins; null after the last one. */
+  readonly next: string | null;
+}
+
 /** Addresses in one request for accounts: the nodes' limit. */
 export const MAX_ACCOUNTS_PER_REQUEST = 100;
 
 /** No endpoint returned a trustworthy response; the message has the request and the last cause. */
 export class SolanaUpstreamError extends Error {
   override readonly name = "SolanaUpstreamError";
+}
+
+export interface TokenAccountQuery {
+  /** The mint's token program. */
+  readonly program: string;
+  readonly minSlot: number;
+  /** `next` of the page before; null for the first one. */
+  readonly after: string | null;
 }
 
 export interface SolanaSource {
@@ -154,6 +170,11 @@ export interface SolanaSource {
   largestTokenAccounts(
     mint: string,
   ): Promise<readonly { readonly address: string; readonly amount: bigint }[] | undefined>;
+  /**
+   * All token accounts of a mint, as of final slots not before `minSlot`: by pages where an endpoint offers that
+   * (getProgramAccountsV2), else at once (getProgramAccounts). Undefined if no endpoint serves that.
+   */
+  tokenAccounts(mint: string, query: TokenAccountQuery): Promise<TokenAccountPage | undefined>;
   /** Resolves when the head may have moved (websocket wake-up) or after the time has passed. */
   waitForHead(timeoutMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;

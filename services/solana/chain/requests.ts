@@ -1,6 +1,6 @@
 import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
 import type { RpcRequest } from "../../shared/rpc-client/pending-request.ts";
-import { LARGEST_ACCOUNTS } from "./classify.ts";
+import { LARGEST_ACCOUNTS, PAGED_PROGRAM_ACCOUNTS, PROGRAM_ACCOUNTS } from "./classify.ts";
 import {
   distrust,
   isHash,
@@ -11,8 +11,17 @@ import {
   parseLink,
   parseSlot,
   parseSlots,
+  parseTokenAccounts,
 } from "./parse-response.ts";
-import type { AccountsAt, BlockLink, Commitment, SolanaBlock } from "./port.ts";
+import type {
+  AccountsAt,
+  BlockLink,
+  Commitment,
+  SolanaBlock,
+  TokenAccountPage,
+  TokenAccountQuery,
+} from "./port.ts";
+import { TOKEN_PROGRAM } from "./program-address.ts";
 
 /**
  * An endpoint reports that there is no block, and no other endpoint returns one: the surrounding chain proves or refutes
@@ -138,6 +147,40 @@ export function createLargestAccountsRequest(mint: string): RpcRequest<LargestAc
       { method: LARGEST_ACCOUNTS, params: [mint, { commitment: "confirmed" }], needsConsistencyCheck: true },
     ],
     read: (replies) => parseFirst(replies, parseLargestAccounts),
+    conclude: () => ({ value: undefined }),
+    maxFailures: 4,
+  };
+}
+
+/** The most that providers allow. */
+const ACCOUNTS_IN_PAGE = 10_000;
+/** The mint is the first field of a token account, its owner the second, its amount the third. */
+const OWNER_AND_AMOUNT = { offset: 32, length: 40 };
+/** Accounts of Token-2022 have extensions behind that. */
+const ACCOUNT_LENGTH = 165;
+
+/** Undefined once no endpoint offers it, or after some failures: nodes give up on mints with many accounts. */
+export function createTokenAccountsRequest(
+  mint: string,
+  { program, minSlot, after, isPaged }: TokenAccountQuery & { readonly isPaged: boolean },
+): RpcRequest<TokenAccountPage | undefined> {
+  const options = {
+    encoding: "base64",
+    commitment: "finalized",
+    dataSlice: OWNER_AND_AMOUNT,
+    filters: [
+      { memcmp: { offset: 0, bytes: mint } },
+      ...(program === TOKEN_PROGRAM ? [{ dataSize: ACCOUNT_LENGTH }] : []),
+    ],
+    minContextSlot: minSlot,
+    withContext: true,
+    ...(isPaged && { limit: ACCOUNTS_IN_PAGE }),
+    ...(after !== null && { paginationKey: after }),
+  };
+  const method = isPaged ? PAGED_PROGRAM_ACCOUNTS : PROGRAM_ACCOUNTS;
+  return {
+    calls: [{ method, params: [program, options], needsConsistencyCheck: true }],
+    read: (replies) => parseFirst(replies, parseTokenAccounts),
     conclude: () => ({ value: undefined }),
     maxFailures: 4,
   };

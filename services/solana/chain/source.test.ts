@@ -1,9 +1,11 @@
 import { Buffer } from "node:buffer";
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { decodeBase58 } from "../../shared/contract/base58.ts";
 import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../shared/rpc-client/testkit/fake-network.ts";
 import { SolanaUpstreamError } from "./port.ts";
+import { TOKEN_PROGRAM } from "./program-address.ts";
 import { createSolanaSource } from "./source.ts";
 import {
   answerHonestly,
@@ -208,6 +210,51 @@ describe("createSolanaSource", () => {
     const requestCount = (host: string) => none.network.requestsTo(host).length;
     expect([requestCount("a.test"), requestCount("b.test")]).to.deep.equal([1, 2]);
     expect(network.requestsTo("a.test")).to.have.length(0);
+  });
+
+  it("returns token accounts by pages where an endpoint offers them, else at once, else undefined", async () => {
+    const [mint, owner, address] = [fakeKey(1, 1), fakeKey(2, 2), fakeKey(4, 4)];
+    const data = Buffer.alloc(40);
+    data.set(decodeBase58(owner) ?? [], 0);
+    data.writeBigUInt64LE(77n, 32);
+    const raw = (bytes: Buffer) => ({
+      pubkey: address,
+      account: { owner: TOKEN_PROGRAM, lamports: 1, data: [bytes.toString("base64"), "base64"] },
+    });
+    const empty = Buffer.from(data);
+    empty.writeBigUInt64LE(0n, 32);
+    const listed = [raw(data), raw(empty)];
+    const query = { program: TOKEN_PROGRAM, minSlot: 7, after: null };
+    const held = [{ address, owner, amount: 77n }];
+    const paged = setUpSource({
+      "a.test": () => ({ status: 403, body: "Forbidden" }),
+      "b.test": instead("getProgramAccountsV2", ({ params }) => {
+        const { paginationKey } = params[1] as { paginationKey?: string };
+        const next = paginationKey === undefined ? "k" : null;
+        return { context: { slot: 9 }, value: { accounts: listed, paginationKey: next } };
+      }),
+    });
+    const first = await paged.clock.run(paged.source.tokenAccounts(mint, query));
+    expect(first).to.deep.equal({ slot: 9, accounts: held, next: "k" });
+    const last = await paged.clock.run(paged.source.tokenAccounts(mint, { ...query, after: "k" }));
+    expect(last).to.deep.equal({ slot: 9, accounts: held, next: null });
+
+    const whole = setUpSource({
+      "a.test": instead("getProgramAccounts", ({ params }) => {
+        const { filters, minContextSlot } = params[1] as { filters: unknown[]; minContextSlot: number };
+        expect(filters).to.deep.equal([{ memcmp: { offset: 0, bytes: mint } }, { dataSize: 165 }]);
+        return { context: { slot: minContextSlot }, value: listed };
+      }),
+    });
+    expect(await whole.clock.run(whole.source.tokenAccounts(mint, query))).to.deep.equal({
+      ...{ slot: 7, accounts: held, next: null },
+    });
+
+    const excluded = "excluded from account secondary indexes; this RPC method unavailable for key";
+    const none = setUpSource({
+      "a.test": instead("getProgramAccounts", () => new RpcFailure(-32010, excluded)),
+    });
+    expect(await none.clock.run(none.source.tokenAccounts(mint, query))).to.equal(undefined);
   });
 
   it("wakes on a slot from the websocket, and stops when it is closed", async () => {

@@ -2,7 +2,7 @@ import { createRpcClient, type RpcOptions } from "../../shared/rpc-client/client
 import type { SourceEvent, SourceLog } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import { AnchorVerifier } from "./anchor-verifier.ts";
 import { createBlockFetcher } from "./block-fetcher.ts";
-import { classifySolanaError, LARGEST_ACCOUNTS } from "./classify.ts";
+import { classifySolanaError, LARGEST_ACCOUNTS, OPTIONAL_METHODS } from "./classify.ts";
 import { createHeadTracker } from "./head-tracker.ts";
 import { type AccountsAt, MAX_ACCOUNTS_PER_REQUEST, type SolanaSource, SolanaUpstreamError } from "./port.ts";
 import {
@@ -11,6 +11,7 @@ import {
   createGenesisRequest,
   createLargestAccountsRequest,
   createLinkRequest,
+  createTokenAccountsRequest,
 } from "./requests.ts";
 
 export interface SolanaSourceConfig {
@@ -42,7 +43,7 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
     classify: classifySolanaError,
     identityCheck: verifier.identityCheck,
     consistencyCheck: verifier.consistencyCheck,
-    optionalMethods: [LARGEST_ACCOUNTS],
+    optionalMethods: OPTIONAL_METHODS,
     subscribe: { method: "slotSubscribe", params: [] },
     notification: "slotNotification",
     log,
@@ -112,6 +113,19 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
         `${LARGEST_ACCOUNTS} of ${mint}`,
       );
       return largest;
+    },
+    async tokenAccounts(mint, query) {
+      const about = `the token accounts of ${mint}`;
+      const [page] = await pool.request(
+        [createTokenAccountsRequest(mint, { ...query, isPaged: true })],
+        about,
+      );
+      if (page !== undefined || query.after !== null) return page;
+      const [whole] = await pool.request(
+        [createTokenAccountsRequest(mint, { ...query, isPaged: false })],
+        about,
+      );
+      return whole;
     },
     async waitForHead(timeoutMs, signal) {
       await rpc.headSubscription.wait(timeoutMs, signal);

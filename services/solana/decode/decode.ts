@@ -5,7 +5,8 @@
  * instruction. Transfers are the ledger: an exchange's event that disagrees is reported, and the transfers count. Only
  * lamports that a bonding curve pays come from its event: no transfer has them.
  *
- * A transaction that cannot be decoded is reported, and its block goes on: one transaction must not stop the cluster.
+ * An instruction that cannot be decoded is reported and loses its own rows, a transaction that is not one loses all of
+ * them, and the block goes on: one transaction must not stop the cluster.
  */
 import type { SolanaBlock, SolanaTransaction } from "../chain/port.ts";
 import { type DecodedRows, decodeInstruction } from "./decode-instruction.ts";
@@ -13,7 +14,11 @@ import { BrokenTransactionError } from "./errors.ts";
 import type { DecodedTransaction, SupplyChange } from "./model.ts";
 import { countSwapsByBalances } from "./other-swaps.ts";
 import { findDecimals, listBalanceChanges } from "./transaction/balances.ts";
-import { type ParsedTransaction, parseTransaction } from "./transaction/parse-transaction.ts";
+import {
+  type ExchangeCall,
+  type ParsedTransaction,
+  parseTransaction,
+} from "./transaction/parse-transaction.ts";
 import type { SupplyOp } from "./transaction/token-ops.ts";
 import { findTransferFees } from "./transaction/transfer-fees.ts";
 
@@ -62,7 +67,7 @@ export function decodeTransaction(transaction: SolanaTransaction, place = 0): De
   const decoded: DecodedRows = { rows: [], disagreements: [] };
   if (parsed.exchangeCalls.length > 0) {
     findTransferFees(parsed.tokenOps, parsed.balances);
-    for (const call of parsed.exchangeCalls) decodeInstruction(parsed, call, decoded);
+    for (const call of parsed.exchangeCalls) decodeCall(parsed, call, decoded);
   }
   const supply = listSupplyChanges(parsed, decoded);
   const events =
@@ -83,6 +88,25 @@ export function decodeTransaction(transaction: SolanaTransaction, place = 0): De
     ...(otherSwaps > 0 && { otherSwaps }),
     disagreements: decoded.disagreements,
   };
+}
+
+/**
+ * An instruction whose event or data has a length that no known version has loses its own rows: those of the other
+ * instructions, and the balances, do not depend on it.
+ */
+function decodeCall(parsed: ParsedTransaction, call: ExchangeCall, decoded: DecodedRows): void {
+  const own: DecodedRows = { rows: [], disagreements: [] };
+  try {
+    decodeInstruction(parsed, call, own);
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof BrokenTransactionError)) throw error;
+    const { instructionIndex, program, instruction } = call;
+    const reason = `${instruction.layout.name} cannot be decoded: ${error.message}`;
+    decoded.disagreements.push({ instructionIndex, program: program.layout.name, reason });
+    return;
+  }
+  decoded.rows.push(...own.rows);
+  decoded.disagreements.push(...own.disagreements);
 }
 
 function listSupplyChanges(parsed: ParsedTransaction, decoded: DecodedRows): SupplyChange[] {

@@ -17,7 +17,7 @@ export const specifiedValueColumns = defineColumns([
     type: "Float64",
     nullable: true,
     unit: "USD per token",
-    description: `USD price of one token at the time of the transaction, ${PRICE_RULE}; null while none is known.`,
+    description: `USD price of one token (of a multiplied one, see uiAmountMultiplier of tokens/security) at the time of the transaction, ${PRICE_RULE}; null while none is known.`,
   },
   {
     name: "dex",
@@ -45,14 +45,14 @@ export const poolTransactionColumns = defineColumns([
     type: "Float64",
     unit: "token units",
     description:
-      "Trade: amount that went into the pool, as its vaults received it: with the fees that stay in the pool, without those paid past it (Pump.fun and PumpSwap take theirs so: the wallet paid more); liquidity: amount of the pool's first token that moved.",
+      "Trade: amount that went into the pool, as its vaults received it: with the fees that stay in the pool, without those paid past it (Pump.fun and PumpSwap take theirs so: the wallet paid more); liquidity: amount of the pool's first token that moved; times its mint's multiplier at the head (uiAmountMultiplier of tokens/security).",
   },
   {
     name: "amountOut",
     type: "Float64",
     unit: "token units",
     description:
-      "Trade: amount that left the pool's vaults: what Pump.fun and PumpSwap take of it as a fee is within (the wallet got 0.1 to 1.25 % less); liquidity: amount of the pool's second token that moved.",
+      "Trade: amount that left the pool's vaults: what Pump.fun and PumpSwap take of it as a fee is within (the wallet got 0.1 to 1.25 % less); liquidity: amount of the pool's second token that moved; times its mint's multiplier at the head (uiAmountMultiplier of tokens/security).",
   },
   { name: "tokenInAddress", type: "String", description: "Mint of amountIn." },
   {

@@ -36,9 +36,9 @@ export class Indexer {
     this.#kept = kept;
     this.#prices = new PriceState(store, book);
     this.#candles = new CandleState(store);
-    this.#holders = new HolderState(store);
     this.#traders = new TraderState(store);
     this.tokens = new TokenState(store);
+    this.#holders = new HolderState(store, (mint) => this.tokens.numberOf(mint));
   }
 
   /** Write the result before the next call; after a failed write, call `clear` first. */
@@ -74,15 +74,10 @@ export class Indexer {
     };
   }
 
-  /** Adds the largest accounts of a token as of the last applied block. Written with the next batch. */
-  async addHolders(snapshot: {
-    mint: string;
-    slot: number;
-    holdings: readonly TokenAccountBalance[];
-  }): Promise<void> {
-    await this.tokens.markHolders(snapshot.mint, snapshot.slot);
-    for (const change of await this.#holders.put(snapshot.mint, snapshot.holdings))
-      this.tokens.countHolders(change);
+  /** Adds balances of a token's accounts as of the last applied block. Written with the next batch. */
+  async addHoldings(mint: string, holdings: readonly TokenAccountBalance[]): Promise<void> {
+    await this.tokens.loadOne(mint);
+    for (const change of await this.#holders.put(mint, holdings)) this.tokens.changeHolding(change);
   }
 
   /** Drops its state: others changed the store, or a write failed. */
@@ -95,9 +90,9 @@ export class Indexer {
     await Promise.all([
       this.#prices.load(blocks),
       this.#candles.load(blocks),
-      this.#holders.load(blocks),
+      // Holders are found by the numbers of their tokens.
+      this.tokens.load(blocks).then(() => this.#holders.load(blocks)),
       this.#traders.load(blocks),
-      this.tokens.load(blocks),
     ]);
   }
 
@@ -105,6 +100,6 @@ export class Indexer {
     this.#candles.add(rows);
     this.#traders.add(block);
     this.tokens.add(block);
-    for (const change of this.#holders.add(block)) this.tokens.countHolders(change);
+    for (const change of this.#holders.add(block)) this.tokens.changeHolding(change);
   }
 }

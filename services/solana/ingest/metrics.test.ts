@@ -51,7 +51,7 @@ describe("metrics of the Solana ingest", () => {
     const checkpoint = { slot: blocks.at(-1)?.slot ?? 0, time: 5 } as CheckpointRow;
     metrics.onHead(110);
     await metrics.afterBatch?.({ blocks, batch, checkpoint, isFollowing: true });
-    metrics.afterRollback?.();
+    metrics.afterRollback?.(checkpoint);
     const text = await registry.render();
     const value = (name: string) =>
       Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN);

@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly startSlot: number | undefined;
   /** Days that rows of lists are kept; 0 = for ever. */
   readonly rawDays: number;
-  /** false = no largest accounts are read; default true. */
+  /** false = blocks come without balances, and no accounts of holders are read; default true. */
   readonly withHolders?: boolean;
   /** Default: all rows. */
   readonly kept?: KeptRows;
@@ -59,7 +59,7 @@ async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAtte
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const warn = (message: string, fields: Record<string, unknown>) => log("warn", message, fields);
   const tokens = new TokenReader({ store, source, log: warn });
-  const holders = new HolderReader({ store, source, log: warn });
+  const holders = new HolderReader({ store, guard, source, log: warn });
   const sync = await SolanaSync.open(
     {
       store,

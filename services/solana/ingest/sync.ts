@@ -42,8 +42,8 @@ export interface SyncHooks {
   /** Fields of the next checkpoint. */
   checkpointFields?(): Partial<Pick<CheckpointRow, "rowsFromSlot" | "rowsFromTime">>;
   afterBatch?(batch: WrittenBatch & { isFollowing: boolean }): Promise<void>;
-  /** Slots were rolled back. */
-  afterRollback?(): void;
+  /** Slots after the checkpoint were rolled back. */
+  afterRollback?(checkpoint: CheckpointRow): void;
 }
 
 export interface SyncDeps extends SyncContext {
@@ -151,7 +151,7 @@ export class SolanaSync {
     if (after >= checkpoint.slot) return;
     this.#checkpoint = await rollBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
-    for (const each of hooks) each.afterRollback?.();
+    for (const each of hooks) each.afterRollback?.(this.#checkpoint);
   }
 
   /** Goes back to the last slot that the cluster still has. */
@@ -166,7 +166,7 @@ export class SolanaSync {
     }
     this.#checkpoint = await rollBack(store, { checkpoint, after, guard });
     this.#indexer.clear();
-    for (const each of hooks) each.afterRollback?.();
+    for (const each of hooks) each.afterRollback?.(this.#checkpoint);
     const { slot } = this.#checkpoint;
     if (slot < checkpoint.slot) reader.follow?.(slot + 1);
     if (slot < checkpoint.slot)

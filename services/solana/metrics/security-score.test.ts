@@ -7,7 +7,7 @@ const SAFE: SecurityFacts = {
   hasFreezeAuthority: false,
   mutableMetadata: false,
   transferFeeBps: 0,
-  nonTransferable: false,
+  extensions: {},
   top10HolderConcentration: 0,
 };
 
@@ -19,7 +19,17 @@ describe("securityScore", () => {
       [{ hasFreezeAuthority: true }, 20],
       [{ mutableMetadata: true }, 10],
       [{ transferFeeBps: 1 }, 10],
-      [{ nonTransferable: true }, 10],
+      [{ extensions: { nonTransferable: true } }, 10],
+      [{ extensions: { permanentDelegate: "A" } }, 40],
+      [{ extensions: { transferHook: { program: "P", authority: "A" } } }, 20],
+      [{ extensions: { transferHook: { program: null, authority: "A" } } }, 10],
+      [{ extensions: { isFrozenByDefault: true } }, 20],
+      [{ extensions: { pausable: { authority: "A", isPaused: false } } }, 20],
+      [{ extensions: { pausable: { authority: "A", isPaused: true } } }, 40],
+      [{ extensions: { closeAuthority: "A" } }, 5],
+      [{ extensions: { scaledAmount: { older: 1, newer: 2, newerTime: 9 } } }, 5],
+      [{ extensions: { interest: { startTime: 0, averageBps: 1, updateTime: 2, currentBps: 3 } } }, 5],
+      [{ extensions: { confidentialTransfers: true } }, 5],
       [{ top10HolderConcentration: 50 }, 10],
       [{ top10HolderConcentration: 100 }, 20],
       // Balances that were seen may add up to more than a supply read earlier.
@@ -28,6 +38,7 @@ describe("securityScore", () => {
     for (const [weakness, cost] of costs)
       expect(securityScore({ ...SAFE, ...weakness }), JSON.stringify(weakness)).to.equal(100 - cost);
     const all = Object.assign({}, ...costs.map(([weakness]) => weakness));
+    all.extensions = Object.assign({}, ...costs.map(([{ extensions }]) => extensions));
     expect(securityScore(all)).to.equal(0);
   });
 

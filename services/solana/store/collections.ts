@@ -263,34 +263,45 @@ export const prices = collection({
   shardKey: ["mint"],
 });
 
-/** A wallet's balance of a token, over those of its token accounts that were seen in blocks. */
+/**
+ * A wallet's balance of a token, over those of its token accounts that are known. Tokens are named by their number, and
+ * token accounts by the beginning of their address: most of a row would be addresses otherwise.
+ */
 export const holders = collection({
   name: "holders",
   fields: {
-    mint: "text",
+    /** The token's number. */
+    token: "int",
     owner: "text",
     balance: "bigint",
-    /**
-     * Its token accounts with their raw amounts as decimal texts: [account, amount, account, amount, …]; null of a wallet
-     * with many, which are rows of holder_accounts.
-     */
-    accounts: "json?",
+    /** Its only token account (toAccountId); null of a wallet that has had several, which are rows of holder_accounts. */
+    account: "text?",
   },
-  key: ["mint", "owner"],
-  indexes: [{ fields: ["mint", "balance", "owner"], descending: ["balance"] }],
-  shardKey: ["mint", "owner"],
+  key: ["token", "owner"],
+  indexes: [{ fields: ["token", "balance", "owner"], descending: ["balance"] }],
+  shardKey: ["token", "owner"],
 });
 
-/**
- * Token accounts of wallets that have many of one token, as authorities of pools have: one of them holds the SOL of
- * every pool of its exchange. Those with amounts above zero.
- */
+/** Token accounts of wallets that have several of one token. Those with amounts above zero. */
 export const holderAccounts = collection({
   name: "holder_accounts",
-  fields: { mint: "text", owner: "text", account: "text", amount: "bigint" },
-  key: ["mint", "owner", "account"],
+  fields: { token: "int", owner: "text", account: "text", amount: "bigint" },
+  key: ["token", "owner", "account"],
   indexes: [],
-  shardKey: ["mint", "owner"],
+  shardKey: ["token", "owner"],
+});
+
+/** Tokens whose whole set of holders clients have asked for, until the ingest has read it. Written by the service. */
+export const holderRequests = collection({
+  name: "holder_requests",
+  fields: {
+    mint: "text",
+    /** Unix seconds. */
+    time: "int",
+  },
+  key: ["mint"],
+  indexes: [],
+  shardKey: ["mint"],
 });
 
 /** When each account last signed a transaction of a token: those of any last day are counted by the index. */
@@ -307,6 +318,8 @@ export const tokens = collection({
   name: "tokens",
   fields: {
     mint: "text",
+    /** Short name in other collections, by the slot in which it was first seen (toTokenNumber): older ones are lower. */
+    number: "int",
     symbol: "text",
     name: "text",
     decimals: "int",
@@ -315,30 +328,40 @@ export const tokens = collection({
     mintAuthority: "text?",
     freezeAuthority: "text?",
     isToken2022: "bool",
-    transferFeeBps: "int?",
-    nonTransferable: "bool?",
+    /** MintExtensions (metrics/mint-extensions.ts); null while the mint account is unread. */
+    extensions: "json?",
     mutableMetadata: "bool?",
-    /** Wallets with a balance above zero, of those seen. */
+    /** Wallets with a balance above zero, of those known, and the sum of their balances. */
     holderCount: "int",
+    held: "bigint",
+    /** How many of them have a balance in which bucket (metrics/balance-buckets.ts). */
+    balanceCounts: "json",
     /** Slot at which the accounts were read; null = not yet. */
     readSlot: "int?",
-    /** Slot at which its largest token accounts were read: they cover wallets that never moved any. */
+    /** Slot since which its largest token accounts are known, also those that never moved any. */
     holdersSlot: "int?",
+    /** Slot since which all of its token accounts are known. */
+    wholeSlot: "int?",
     /** Slot at which it was first seen. */
     foundSlot: "int",
   },
   key: ["mint"],
-  indexes: [{ fields: ["symbol", "mint"] }, { fields: ["readSlot", "mint"] }],
+  indexes: [{ fields: ["symbol", "number"] }, { fields: ["readSlot", "mint"] }, { fields: ["number"] }],
   shardKey: ["mint"],
 });
 
 /** Fragments of one to three lower-case characters of names and symbols, by which tokens are searched. */
 export const tokenFragments = collection({
   name: "token_fragments",
-  fields: { fragment: "text", symbol: "text", mint: "text" },
-  key: ["fragment", "symbol", "mint"],
+  fields: {
+    fragment: "text",
+    symbol: "text",
+    /** The token's number. */
+    token: "int",
+  },
+  key: ["fragment", "symbol", "token"],
   indexes: [],
-  shardKey: ["fragment", "symbol", "mint"],
+  shardKey: ["fragment", "symbol", "token"],
 });
 
 export const COLLECTIONS = [
@@ -355,6 +378,7 @@ export const COLLECTIONS = [
   prices,
   holders,
   holderAccounts,
+  holderRequests,
   traders,
   tokens,
   tokenFragments,

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import {
+  type HolderRow,
   holderAccounts,
+  holderRequests,
   holders,
   segments,
   type TokenRow,
@@ -24,15 +26,15 @@ export function expectEqualIndexes(found: Contents, fresh: Contents): void {
  * whose largest accounts were read, and how far lists are counted.
  */
 function comparable(found: Record<string, unknown[]>, read: ReadonlySet<string>): Record<string, unknown[]> {
-  const { [segments.name]: _, [tokenFragments.name]: __, ...rest } = found;
-  const isMoved = ({ mint }: { mint: string }) => !read.has(mint);
-  const moved = (name: string) => (found[name] as TokenRow[]).filter(isMoved);
-  const met = moved(tokens.name).map(({ mint, decimals, foundSlot, holderCount }) => ({
-    mint,
-    decimals,
-    foundSlot,
-    holderCount,
-  }));
+  const { [segments.name]: _, [tokenFragments.name]: __, [holderRequests.name]: ___, ...rest } = found;
+  const all = found[tokens.name] as TokenRow[];
+  const left = new Set(all.filter(({ mint }) => read.has(mint)).map(({ number }) => number));
+  const moved = (name: string) => (found[name] as HolderRow[]).filter(({ token }) => !left.has(token));
+  const met = all
+    .filter(({ mint }) => !read.has(mint))
+    .map(({ mint, number, decimals, foundSlot, holderCount, held, balanceCounts }) => ({
+      ...{ mint, number, decimals, foundSlot, holderCount, held, balanceCounts },
+    }));
   return {
     ...rest,
     [tokens.name]: met,

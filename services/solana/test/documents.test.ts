@@ -6,6 +6,7 @@ import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { poolTransactions, tokenHolders, tokenSecurity } from "../contract.ts";
 import type { TokenDescription } from "../ingest/state/token-state.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";
+import type { MintExtensions } from "../metrics/mint-extensions.ts";
 import { queryEndpoint } from "./ask.ts";
 import { foldTrades } from "./fold-trades.ts";
 import { MEME, POOLS, RARE, randomBlocks } from "./random-chain.ts";
@@ -59,12 +60,13 @@ describeWithChain("holders and security over random chains", () => {
             const { rows } = await queryEndpoint(handlers, { endpoint: tokenHolders, query });
             const token = describedIn(world, mint);
             const supply = supplyOf(index, { mint, token });
+            const multiplier = multiplierOf(token);
             const priceUsd = reference.book.usd(mint, reference.headTime);
             const expected = reference.holders(mint).map(([owner, balance]) => {
               const whole = Number(`${balance}e-${mint === MEME ? 6 : 0}`);
               const worth = priceUsd === null || whole * priceUsd > 1e15 ? null : whole * priceUsd;
               return [
-                ...[owner, Number(balance), whole, worth],
+                ...[owner, Number(balance), whole * multiplier, worth],
                 supply === null || supply === 0n ? null : Number(balance) / Number(supply),
               ];
             });
@@ -117,12 +119,14 @@ function securityOf(at: { world: World; index: TestIndex; reference: Reference; 
   const toWhole = (raw: bigint | number): number => Number(raw) / (mint === MEME ? 1e6 : 1);
   const balances = reference.holders(mint).map(([, balance]) => balance);
   const whole = balances.reduce((sum, each) => sum + each, 0n);
-  const isKnown = supply !== null && supply > 0n && whole * 100n >= supply * 99n;
+  const coverage = supply === null || supply === 0n ? null : Math.min(1, Number(whole) / Number(supply));
+  const isKnown = coverage !== null && coverage >= 0.95;
+  const multiplier = multiplierOf(token);
   const held = (count: number) =>
     !isKnown
       ? null
       : (100 * Number(balances.slice(0, count).reduce((sum, each) => sum + each, 0n))) / Number(supply);
-  const rising = [...balances].reverse().map(toWhole);
+  const rising = [...balances].reverse().map((each) => toWhole(each) * multiplier);
   const n = rising.length;
   const median = n % 2 === 1 ? rising[(n - 1) / 2] : ((rising[n / 2 - 1] ?? 0) + (rising[n / 2] ?? 0)) / 2;
   const day = dayOf(at);
@@ -132,8 +136,8 @@ function securityOf(at: { world: World; index: TestIndex; reference: Reference; 
     chain: "solana",
     symbol: token?.symbol ?? "",
     name: token?.name ?? "",
-    totalSupply: supply === null ? null : toWhole(supply),
-    holderCount: n,
+    totalSupply: supply === null ? null : toWhole(supply) * multiplier,
+    holderCount: isKnown ? n : null,
     top5HolderConcentration: held(5),
     top10HolderConcentration: top10,
     top20HolderConcentration: held(20),
@@ -146,21 +150,41 @@ function securityOf(at: { world: World; index: TestIndex; reference: Reference; 
     txUniquenessRatio: day === null || day.transactions === 0 ? null : day.accounts / day.transactions,
     priceVolatility30d: volatilityOf(reference, at),
     ...propertiesOf(token, top10),
+    holdersCoverage: coverage,
   };
 }
 
+function multiplierOf(token: TokenDescription | undefined): number {
+  return (token?.extensions as MintExtensions | null | undefined)?.scaledAmount?.newer ?? 1;
+}
+
+/** Of the extensions that random-world.ts gives tokens. */
 function propertiesOf(token: TokenDescription | undefined, top10: number | null) {
-  const { mintAuthority = null, freezeAuthority = null } = token ?? {};
-  const { transferFeeBps = null, nonTransferable = null, mutableMetadata = null } = token ?? {};
-  const properties = { mintAuthority, freezeAuthority, transferFeeBps, nonTransferable, mutableMetadata };
-  const needed = [top10, transferFeeBps, nonTransferable, mutableMetadata];
+  const { mintAuthority = null, freezeAuthority = null, mutableMetadata = null } = token ?? {};
+  const extensions = (token?.extensions ?? null) as MintExtensions | null;
+  const { transferFee, nonTransferable, permanentDelegate, scaledAmount } = extensions ?? {};
+  const feeBps = transferFee === undefined ? 0 : transferFee.newerEpoch === 0 ? 50 : 25;
   const off = [
-    ...[mintAuthority === null ? 0 : 30, freezeAuthority === null ? 0 : 20],
-    ...[mutableMetadata ? 10 : 0, transferFeeBps ? 10 : 0, nonTransferable ? 10 : 0],
+    ...[mintAuthority === null ? 0 : 30, freezeAuthority === null ? 0 : 20, mutableMetadata ? 10 : 0],
+    ...[feeBps > 0 ? 10 : 0, nonTransferable ? 10 : 0, permanentDelegate ? 40 : 0, scaledAmount ? 5 : 0],
     Math.min(top10 ?? 0, 100) / 5,
   ];
-  const score = off.reduce((left, each) => left - each, 100);
-  return { ...properties, securityScore: needed.includes(null) ? null : score };
+  const score = Math.max(
+    off.reduce((left, each) => left - each, 100),
+    0,
+  );
+  const read = <T>(value: T): T | null => (extensions === null ? null : value);
+  return {
+    ...{ mintAuthority, freezeAuthority, mutableMetadata, transferFeeBps: read(feeBps) },
+    nonTransferable: read(nonTransferable === true),
+    securityScore: [top10, extensions, mutableMetadata].includes(null) ? null : score,
+    permanentDelegate: permanentDelegate ?? null,
+    ...{ transferHookProgram: null, transferHookAuthority: null, mintCloseAuthority: null },
+    ...{ frozenByDefault: read(false), pausable: read(false), paused: read(false) },
+    uiAmountMultiplier: read(scaledAmount?.newer ?? 1),
+    uiAmountChanges: read(scaledAmount !== undefined),
+    confidentialTransfers: read(false),
+  };
 }
 
 function atMost(values: readonly number[], bound: number): number {
@@ -216,7 +240,12 @@ describe("symbols in pools' lists", () => {
     });
     const [described] = fc.sample(description, { numRuns: 1, seed: 7 });
     if (blocks === undefined || described === undefined || pool === undefined) throw new Error("No sample.");
-    const generated = { blocks, size: 10, described: { ...described, symbol: "MEME" }, isWhole: false };
+    const generated = {
+      blocks,
+      size: 10,
+      described: { ...described, symbol: "MEME", extensions: {} },
+      isWhole: false,
+    };
     await withIndexedWorld(generated, async ({ handlers, reference }) => {
       const query = { pool_address: pool.address, days: 3_650, limit: 100, offset: 0 };
       const { rows } = await queryEndpoint(handlers, { endpoint: poolTransactions, query });

@@ -50,7 +50,7 @@ export async function fillStore(store: Store, sample: Sample): Promise<Filled> {
   await index.apply(blocks.slice(0, half));
   const description: TokenDescription = {
     ...{ symbol: "MEME", name: "Meme coin", decimals: 6, supply: 10n ** 15n, isToken2022: false },
-    ...{ mintAuthority: null, freezeAuthority: null, transferFeeBps: 0, nonTransferable: false },
+    ...{ mintAuthority: null, freezeAuthority: null, extensions: {} },
     ...{ mutableMetadata: false, readSlot: index.checkpoint.slot },
   };
   await index.indexer.tokens.describe(new Map([[MEME, description]]));

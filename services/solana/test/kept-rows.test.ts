@@ -52,7 +52,7 @@ describeWithChain("rows of Solana that an installation keeps", () => {
     const store = await openTestStore();
     await fillStore(store, { endTime: FIRST_TIME + 7_200, blocks: 30 });
     const statusOf = (env: Record<string, string>, request: { endpoint: Endpoint; query: Query }) =>
-      queryEndpoint(createHandlers(createDeps(store, readKeptRows(env))), request).then(
+      queryEndpoint(createHandlers(createDeps(store, { kept: readKeptRows(env) })), request).then(
         () => 200,
         (error: unknown) => (error instanceof ServiceError ? error.status : error),
       );

@@ -29,8 +29,21 @@ export const description: fc.Arbitrary<TokenDescription> = fc.record({
   mintAuthority: fc.option(fc.constant(deriveAddress("authority"))),
   freezeAuthority: fc.option(fc.constant(deriveAddress("authority"))),
   isToken2022: fc.boolean(),
-  transferFeeBps: fc.option(fc.constantFrom(0, 50), { freq: 8 }),
-  nonTransferable: fc.option(fc.boolean(), { freq: 8 }),
+  extensions: fc.option(
+    fc.record(
+      {
+        transferFee: fc.constantFrom(
+          { olderBps: 0, newerBps: 50, newerEpoch: 0 },
+          { olderBps: 25, newerBps: 50, newerEpoch: 10 ** 9 },
+        ),
+        nonTransferable: fc.constant(true as const),
+        permanentDelegate: fc.constant(deriveAddress("delegate")),
+        scaledAmount: fc.constant({ older: 1, newer: 2.5, newerTime: 0 }),
+      },
+      { requiredKeys: [] },
+    ),
+    { freq: 8 },
+  ),
   mutableMetadata: fc.option(fc.boolean(), { freq: 8 }),
   readSlot: fc.constant(FIRST_SLOT),
 });

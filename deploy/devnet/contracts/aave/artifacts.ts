@@ -32,3 +32,331 @@ export const priceFeed = {
   bytecode:
     "0x6080604052348015600e575f5ffd5b5060405160e738038060e7833981016040819052602991602f565b5f556045565b5f60208284031215603e575f5ffd5b5051919050565b60978060505f395ff3fe6080604052348015600e575f5ffd5b5060043610603a575f3560e01c8063313ce56714603e57806350d25bcd14605c57806399213cd8146070575b5f5ffd5b6045600881565b60405160ff90911681526020015b60405180910390f35b60635f5481565b6040519081526020016053565b607f607b3660046081565b5f55565b005b5f602082840312156090575f5ffd5b503591905056",
 } as const;
+
+export const eModePool = {
+  abi: [
+    {
+      inputs: [{ internalType: "uint256", name: "revision", type: "uint256" }],
+      stateMutability: "nonpayable",
+      type: "constructor",
+    },
+    {
+      anonymous: false,
+      inputs: [
+        { indexed: true, internalType: "address", name: "asset", type: "address" },
+        { indexed: false, internalType: "uint8", name: "categoryId", type: "uint8" },
+        { indexed: false, internalType: "bool", name: "borrowable", type: "bool" },
+      ],
+      name: "AssetBorrowableInEModeChanged",
+      type: "event",
+    },
+    {
+      anonymous: false,
+      inputs: [
+        { indexed: true, internalType: "address", name: "asset", type: "address" },
+        { indexed: false, internalType: "uint8", name: "categoryId", type: "uint8" },
+        { indexed: false, internalType: "bool", name: "collateral", type: "bool" },
+      ],
+      name: "AssetCollateralInEModeChanged",
+      type: "event",
+    },
+    {
+      anonymous: false,
+      inputs: [
+        { indexed: true, internalType: "address", name: "asset", type: "address" },
+        { indexed: false, internalType: "uint8", name: "categoryId", type: "uint8" },
+        { indexed: false, internalType: "bool", name: "ltvzero", type: "bool" },
+      ],
+      name: "AssetLtvzeroInEModeChanged",
+      type: "event",
+    },
+    {
+      anonymous: false,
+      inputs: [
+        { indexed: true, internalType: "uint8", name: "categoryId", type: "uint8" },
+        { indexed: false, internalType: "uint256", name: "ltv", type: "uint256" },
+        { indexed: false, internalType: "uint256", name: "liquidationThreshold", type: "uint256" },
+        { indexed: false, internalType: "uint256", name: "liquidationBonus", type: "uint256" },
+        { indexed: false, internalType: "address", name: "oracle", type: "address" },
+        { indexed: false, internalType: "string", name: "label", type: "string" },
+      ],
+      name: "EModeCategoryAdded",
+      type: "event",
+    },
+    {
+      anonymous: false,
+      inputs: [
+        { indexed: true, internalType: "address", name: "asset", type: "address" },
+        { indexed: false, internalType: "bool", name: "enabled", type: "bool" },
+      ],
+      name: "ReserveBorrowing",
+      type: "event",
+    },
+    {
+      anonymous: false,
+      inputs: [
+        { indexed: true, internalType: "address", name: "asset", type: "address" },
+        { indexed: true, internalType: "address", name: "aToken", type: "address" },
+        { indexed: false, internalType: "address", name: "stableDebtToken", type: "address" },
+        { indexed: false, internalType: "address", name: "variableDebtToken", type: "address" },
+        { indexed: false, internalType: "address", name: "interestRateStrategyAddress", type: "address" },
+      ],
+      name: "ReserveInitialized",
+      type: "event",
+    },
+    {
+      inputs: [],
+      name: "POOL_REVISION",
+      outputs: [{ internalType: "uint256", name: "", type: "uint256" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "address", name: "asset", type: "address" },
+        { internalType: "uint256", name: "amount", type: "uint256" },
+        { internalType: "uint256", name: "", type: "uint256" },
+        { internalType: "uint16", name: "", type: "uint16" },
+        { internalType: "address", name: "", type: "address" },
+      ],
+      name: "borrow",
+      outputs: [],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "uint8", name: "id", type: "uint8" }],
+      name: "getEModeCategoryBorrowableBitmap",
+      outputs: [{ internalType: "uint128", name: "", type: "uint128" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "uint8", name: "id", type: "uint8" }],
+      name: "getEModeCategoryCollateralBitmap",
+      outputs: [{ internalType: "uint128", name: "", type: "uint128" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "uint8", name: "id", type: "uint8" }],
+      name: "getEModeCategoryCollateralConfig",
+      outputs: [
+        {
+          components: [
+            { internalType: "uint16", name: "ltv", type: "uint16" },
+            { internalType: "uint16", name: "liquidationThreshold", type: "uint16" },
+            { internalType: "uint16", name: "liquidationBonus", type: "uint16" },
+          ],
+          internalType: "struct EModePool.CollateralConfig",
+          name: "",
+          type: "tuple",
+        },
+      ],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "uint8", name: "id", type: "uint8" }],
+      name: "getEModeCategoryLtvzeroBitmap",
+      outputs: [{ internalType: "uint128", name: "", type: "uint128" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getPool",
+      outputs: [{ internalType: "address", name: "", type: "address" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getPoolConfigurator",
+      outputs: [{ internalType: "address", name: "", type: "address" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "address", name: "asset", type: "address" }],
+      name: "getReserveData",
+      outputs: [
+        {
+          components: [
+            { internalType: "uint256", name: "configuration", type: "uint256" },
+            { internalType: "uint128", name: "liquidityIndex", type: "uint128" },
+            { internalType: "uint128", name: "currentLiquidityRate", type: "uint128" },
+            { internalType: "uint128", name: "variableBorrowIndex", type: "uint128" },
+            { internalType: "uint128", name: "currentVariableBorrowRate", type: "uint128" },
+            { internalType: "uint128", name: "currentStableBorrowRate", type: "uint128" },
+            { internalType: "uint40", name: "lastUpdateTimestamp", type: "uint40" },
+            { internalType: "uint16", name: "id", type: "uint16" },
+            { internalType: "address", name: "aTokenAddress", type: "address" },
+            { internalType: "address", name: "stableDebtTokenAddress", type: "address" },
+            { internalType: "address", name: "variableDebtTokenAddress", type: "address" },
+            { internalType: "address", name: "interestRateStrategyAddress", type: "address" },
+            { internalType: "uint128", name: "accruedToTreasury", type: "uint128" },
+            { internalType: "uint128", name: "unbacked", type: "uint128" },
+            { internalType: "uint128", name: "isolationModeTotalDebt", type: "uint128" },
+          ],
+          internalType: "struct EModePool.ReserveDataLegacy",
+          name: "data",
+          type: "tuple",
+        },
+      ],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "getReservesList",
+      outputs: [{ internalType: "address[]", name: "", type: "address[]" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "address", name: "asset", type: "address" }],
+      name: "getVirtualUnderlyingBalance",
+      outputs: [{ internalType: "uint128", name: "", type: "uint128" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "address", name: "asset", type: "address" },
+        { internalType: "uint256", name: "configuration", type: "uint256" },
+        { internalType: "uint128", name: "liquidity", type: "uint128" },
+      ],
+      name: "initReserve",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "address", name: "asset", type: "address" },
+        { internalType: "uint8", name: "id", type: "uint8" },
+        { internalType: "bool", name: "borrowable", type: "bool" },
+      ],
+      name: "setAssetBorrowableInEMode",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "address", name: "asset", type: "address" },
+        { internalType: "uint8", name: "id", type: "uint8" },
+        { internalType: "bool", name: "collateral", type: "bool" },
+      ],
+      name: "setAssetCollateralInEMode",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "address", name: "asset", type: "address" },
+        { internalType: "uint8", name: "id", type: "uint8" },
+        { internalType: "bool", name: "ltvzero", type: "bool" },
+      ],
+      name: "setAssetLtvzeroInEMode",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "uint8", name: "id", type: "uint8" },
+        { internalType: "uint16", name: "ltv", type: "uint16" },
+        { internalType: "uint16", name: "threshold", type: "uint16" },
+        { internalType: "uint16", name: "bonus", type: "uint16" },
+      ],
+      name: "setEModeCategory",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "address", name: "asset", type: "address" },
+        { internalType: "bool", name: "enabled", type: "bool" },
+      ],
+      name: "setReserveBorrowing",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "uint8", name: "id", type: "uint8" }],
+      name: "setUserEMode",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "address", name: "", type: "address" }],
+      name: "userEMode",
+      outputs: [{ internalType: "uint8", name: "", type: "uint8" }],
+      stateMutability: "view",
+      type: "function",
+    },
+  ],
+  bytecode:
+    "0x60a0604052348015600e575f5ffd5b50604051611a8f380380611a8f833981016040819052602b916032565b6080526048565b5f602082840312156041575f5ffd5b5051919050565b608051611a2f6100605f395f6101520152611a2f5ff3fe608060405234801561000f575f5ffd5b5060043610610149575f3560e01c80636fb07f96116100c7578063b286f4671161007d578063d1946dbc11610063578063d1946dbc14610572578063f652781014610587578063fd89dee51461059a575f5ffd5b8063b286f467146104c8578063bdc32e701461055f575f5ffd5b8063903a2c71116100ad578063903a2c7114610433578063a415bcad1461047e578063b0771dba14610491575f5ffd5b80636fb07f96146103b557806385cbfce314610420575f5ffd5b806335ea6a751161011c57806344b0aef51161010257806344b0aef51461036e578063631adfca14610187578063682cf264146103a2575f5ffd5b806335ea6a75146101f8578063421c71521461035b575f5ffd5b80630148170e1461014d578063026b1d5f14610187578063110ac2561461019557806328530a47146101aa575b5f5ffd5b6101747f000000000000000000000000000000000000000000000000000000000000000081565b6040519081526020015b60405180910390f35b60405130815260200161017e565b6101a86101a3366004611176565b6105d2565b005b6101a86101b83660046111b6565b335f90815260036020526040902080547fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff001660ff92909216919091179055565b61034e6102063660046111d6565b604080516101e0810182525f80825260208201819052918101829052606081018290526080810182905260a0810182905260c0810182905260e08101829052610100810182905261012081018290526101408101829052610160810182905261018081018290526101a081018290526101c081019190915273ffffffffffffffffffffffffffffffffffffffff9182165f90815260016020818152604092839020835160a08101855281548082529382015461ffff8082168386019081526201000090920489169683019687526002840154891660608085019182526003909501546fffffffffffffffffffffffffffffffff166080909401939093529487526b033b2e3c9fd0803ce80000009287018390529286019190915264ffffffffff421660c0860152905190911660e0840152905183166101008301525190911661014082015290565b60405161017e91906111ef565b6101a86103693660046113fc565b6106c5565b61039061037c3660046111d6565b60036020525f908152604090205460ff1681565b60405160ff909116815260200161017e565b6101a86103b036600461144d565b610962565b6103ff6103c33660046111d6565b73ffffffffffffffffffffffffffffffffffffffff165f908152600160205260409020600301546fffffffffffffffffffffffffffffffff1690565b6040516fffffffffffffffffffffffffffffffff909116815260200161017e565b6101a861042e366004611176565b610a0d565b6103ff6104413660046111b6565b60ff165f9081526002602052604090206001015470010000000000000000000000000000000090046fffffffffffffffffffffffffffffffff1690565b6101a861048c36600461148f565b610ae7565b6103ff61049f3660046111b6565b60ff165f908152600260205260409020600101546fffffffffffffffffffffffffffffffff1690565b6105326104d63660046111b6565b60408051606080820183525f808352602080840182905292840181905260ff9490941684526002825292829020825193840183525461ffff80821685526201000082048116928501929092526401000000009004169082015290565b60408051825161ffff9081168252602080850151821690830152928201519092169082015260600161017e565b6101a861056d3660046114e2565b610e90565b61057a610f94565b60405161017e9190611533565b6101a8610595366004611176565b611000565b6103ff6105a83660046111b6565b60ff165f90815260026020819052604090912001546fffffffffffffffffffffffffffffffff1690565b60ff82165f908152600260205260409020600101546106189070010000000000000000000000000000000090046fffffffffffffffffffffffffffffffff1684836110d9565b60ff83165f908152600260205260409081902060010180546fffffffffffffffffffffffffffffffff938416700100000000000000000000000000000000029316929092179091555173ffffffffffffffffffffffffffffffffffffffff8416907f60087ca045be9d8d1301445e67d6248eddba97629c80284fa4910c0e52f103ab906106b8908590859060ff9290921682521515602082015260400190565b60405180910390a2505050565b73ffffffffffffffffffffffffffffffffffffffff83165f90815260016020526040812083815590546106f990600361158b565b6001820180547fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff00001661ffff92909216919091179055604051829061073c90611122565b60408082526006908201527f61546f6b656e000000000000000000000000000000000000000000000000000060608201526fffffffffffffffffffffffffffffffff9091166020820152608001604051809103905ff0801580156107a2573d5f5f3e3d5ffd5b508160010160026101000a81548173ffffffffffffffffffffffffffffffffffffffff021916908373ffffffffffffffffffffffffffffffffffffffff1602179055505f6040516107f290611122565b60408082526004908201527f646562740000000000000000000000000000000000000000000000000000000060608201526020810191909152608001604051809103905ff080158015610847573d5f5f3e3d5ffd5b5060028201805473ffffffffffffffffffffffffffffffffffffffff9283167fffffffffffffffffffffffff00000000000000000000000000000000000000009182161782556003840180546fffffffffffffffffffffffffffffffff87167fffffffffffffffffffffffffffffffff000000000000000000000000000000009091161790555f8054600181810183558280527f290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e56390910180548a871694168417905585015492546040805183815291861660208301528101919091526201000090920490921691907f3a0ca721fc364424566385a1aa271ed508cc2c0949c2272575fb3013a163a45f9060600160405180910390a350505050565b73ffffffffffffffffffffffffffffffffffffffff82165f908152600160205260409020816109b45780547ffffffffffffffffffffffffffffffffffffffffffffffffffbffffffffffffff166109c1565b8054670400000000000000175b8155604051821515815273ffffffffffffffffffffffffffffffffffffffff8416907f2443ba28e8d1d88d531a3d90b981816a4f3b3c7f1fd4085c6029e81d1b7a570d906020016106b8565b60ff82165f9081526002602081905260409091200154610a40906fffffffffffffffffffffffffffffffff1684836110d9565b60ff83165f8181526002602081815260409283902090910180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000166fffffffffffffffffffffffffffffffff959095169490941790935580519182528315159282019290925273ffffffffffffffffffffffffffffffffffffffff8516917fc0a450fbad635333e47f3322ec028a8e0b3909f79c721312a356a0fab5fa8b9491016106b8565b73ffffffffffffffffffffffffffffffffffffffff8086165f908152600160208181526040808420815160a08101835281548082529482015461ffff81169482019490945262010000909304861691830191909152600281015490941660608201526003909301546fffffffffffffffffffffffffffffffff166080840152670100000000000000169003610bdd576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152600f60248201527f52657365727665496e616374697665000000000000000000000000000000000060448201526064015b60405180910390fd5b80516710000000000000001615610c50576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152600d60248201527f52657365727665506175736564000000000000000000000000000000000000006044820152606401610bd4565b80516702000000000000001615610cc3576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152600d60248201527f5265736572766546726f7a656e000000000000000000000000000000000000006044820152606401610bd4565b335f9081526003602052604090205460ff168015610d935760208083015160ff83165f908152600290925260408220600190810154700100000000000000000000000000000000900461ffff9092161b166fffffffffffffffffffffffffffffffff169003610d8e576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152601460248201527f4e6f74426f72726f7761626c65496e454d6f64650000000000000000000000006044820152606401610bd4565b610e07565b8151670400000000000000165f03610e07576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152601360248201527f426f72726f77696e674e6f74456e61626c6564000000000000000000000000006044820152606401610bd4565b81608001516fffffffffffffffffffffffffffffffff16861115610e87576040517f08c379a000000000000000000000000000000000000000000000000000000000815260206004820152600d60248201527f496e76616c6964416d6f756e74000000000000000000000000000000000000006044820152606401610bd4565b50505050505050565b604080516060808201835261ffff868116808452868216602080860182815288851687890181815260ff8e165f818152600286528b81209a518b54955193518a16640100000000027fffffffffffffffffffffffffffffffffffffffffffffffffffff0000ffffffff948b1662010000027fffffffffffffffffffffffffffffffffffffffffffffffffffffffff0000000090971691909a16179490941791909116969096179097558751938452908301919091529481019390935290820183905260a0608083018190528201929092527f0acf8b4a3cace10779798a89a206a0ae73a71b63acdd3be2801d39c2ef7ab3cb9060c00160405180910390a250505050565b60605f805480602002602001604051908101604052809291908181526020018280548015610ff657602002820191905f5260205f20905b815473ffffffffffffffffffffffffffffffffffffffff168152600190910190602001808311610fcb575b5050505050905090565b60ff82165f90815260026020526040902060010154611032906fffffffffffffffffffffffffffffffff1684836110d9565b60ff83165f8181526002602090815260409182902060010180547fffffffffffffffffffffffffffffffff00000000000000000000000000000000166fffffffffffffffffffffffffffffffff959095169490941790935580519182528315159282019290925273ffffffffffffffffffffffffffffffffffffffff8516917f79409190108b26fcb0e4570f8e240f627bf18fd01a55f751010224d5bd48609891016106b8565b73ffffffffffffffffffffffffffffffffffffffff82165f908152600160208190526040822081015461ffff161b826111155780198516611119565b8085175b95945050505050565b610465806115ca83390190565b803573ffffffffffffffffffffffffffffffffffffffff81168114611152575f5ffd5b919050565b803560ff81168114611152575f5ffd5b80358015158114611152575f5ffd5b5f5f5f60608486031215611188575f5ffd5b6111918461112f565b925061119f60208501611157565b91506111ad60408501611167565b90509250925092565b5f602082840312156111c6575f5ffd5b6111cf82611157565b9392505050565b5f602082840312156111e6575f5ffd5b6111cf8261112f565b815181526020808301516101e083019161121c908401826fffffffffffffffffffffffffffffffff169052565b50604083015161124060408401826fffffffffffffffffffffffffffffffff169052565b50606083015161126460608401826fffffffffffffffffffffffffffffffff169052565b50608083015161128860808401826fffffffffffffffffffffffffffffffff169052565b5060a08301516112ac60a08401826fffffffffffffffffffffffffffffffff169052565b5060c08301516112c560c084018264ffffffffff169052565b5060e08301516112db60e084018261ffff169052565b5061010083015161130561010084018273ffffffffffffffffffffffffffffffffffffffff169052565b5061012083015161132f61012084018273ffffffffffffffffffffffffffffffffffffffff169052565b5061014083015161135961014084018273ffffffffffffffffffffffffffffffffffffffff169052565b5061016083015161138361016084018273ffffffffffffffffffffffffffffffffffffffff169052565b506101808301516113a96101808401826fffffffffffffffffffffffffffffffff169052565b506101a08301516113cf6101a08401826fffffffffffffffffffffffffffffffff169052565b506101c08301516113f56101c08401826fffffffffffffffffffffffffffffffff169052565b5092915050565b5f5f5f6060848603121561140e575f5ffd5b6114178461112f565b92506020840135915060408401356fffffffffffffffffffffffffffffffff81168114611442575f5ffd5b809150509250925092565b5f5f6040838503121561145e575f5ffd5b6114678361112f565b915061147560208401611167565b90509250929050565b803561ffff81168114611152575f5ffd5b5f5f5f5f5f60a086880312156114a3575f5ffd5b6114ac8661112f565b945060208601359350604086013592506114c86060870161147e565b91506114d66080870161112f565b90509295509295909350565b5f5f5f5f608085870312156114f5575f5ffd5b6114fe85611157565b935061150c6020860161147e565b925061151a6040860161147e565b91506115286060860161147e565b905092959194509250565b602080825282518282018190525f918401906040840190835b8181101561158057835173ffffffffffffffffffffffffffffffffffffffff1683526020938401939092019160010161154c565b509095945050505050565b808201808211156115c3577f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b9291505056fe608060405234801561000f575f5ffd5b5060405161046538038061046583398101604081905261002e91610064565b5f61003983826101a7565b50600161004683826101a7565b5060025550610265565b634e487b7160e01b5f52604160045260245ffd5b5f5f60408385031215610075575f5ffd5b82516001600160401b0381111561008a575f5ffd5b8301601f8101851361009a575f5ffd5b80516001600160401b038111156100b3576100b3610050565b604051601f8201601f19908116603f011681016001600160401b03811182821017156100e1576100e1610050565b6040528181528282016020018710156100f8575f5ffd5b8160208401602083015e5f60209282018301529401519395939450505050565b600181811c9082168061012c57607f821691505b60208210810361014a57634e487b7160e01b5f52602260045260245ffd5b50919050565b601f8211156101a257828211156101a257805f5260205f20601f840160051c602085101561017b57505f5b90810190601f840160051c035f5b8181101561019e575f83820155600101610189565b5050505b505050565b81516001600160401b038111156101c0576101c0610050565b6101d4816101ce8454610118565b84610150565b6020601f821160018114610206575f83156101ef5750848201515b5f19600385901b1c1916600184901b17845561025e565b5f84815260208120601f198516915b828110156102355787850151825560209485019460019092019101610215565b508482101561025257868401515f19600387901b60f8161c191681555b505060018360011b0184555b5050505050565b6101f3806102725f395ff3fe608060405234801561000f575f5ffd5b506004361061004a575f3560e01c806306fdde031461004e57806395d89b411461006c578063b1bf962d14610074578063cf6c2dbc1461008b575b5f5ffd5b6100566100a0565b6040516100639190610138565b60405180910390f35b61005661012b565b61007d60025481565b604051908152602001610063565b61009e61009936600461018b565b600255565b005b5f80546100ac906101a2565b80601f01602080910402602001604051908101604052809291908181526020018280546100d8906101a2565b80156101235780601f106100fa57610100808354040283529160200191610123565b820191905f5260205f20905b81548152906001019060200180831161010657829003601f168201915b505050505081565b600180546100ac906101a2565b602081525f82518060208401528060208501604085015e5f6040828501015260407fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0601f83011684010191505092915050565b5f6020828403121561019b575f5ffd5b5035919050565b600181811c908216806101b657607f821691505b6020821081036101ed577f4e487b71000000000000000000000000000000000000000000000000000000005f52602260045260245ffd5b5091905056",
+} as const;
+
+export const facilitatorToken = {
+  abi: [
+    {
+      inputs: [{ internalType: "address", name: "", type: "address" }],
+      name: "balanceOf",
+      outputs: [{ internalType: "uint256", name: "", type: "uint256" }],
+      stateMutability: "pure",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "decimals",
+      outputs: [{ internalType: "uint8", name: "", type: "uint8" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [{ internalType: "address", name: "", type: "address" }],
+      name: "getFacilitatorBucket",
+      outputs: [
+        { internalType: "uint256", name: "", type: "uint256" },
+        { internalType: "uint256", name: "", type: "uint256" },
+      ],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "name",
+      outputs: [{ internalType: "string", name: "", type: "string" }],
+      stateMutability: "view",
+      type: "function",
+    },
+    {
+      inputs: [
+        { internalType: "uint256", name: "capacity_", type: "uint256" },
+        { internalType: "uint256", name: "level_", type: "uint256" },
+      ],
+      name: "setBucket",
+      outputs: [],
+      stateMutability: "nonpayable",
+      type: "function",
+    },
+    {
+      inputs: [],
+      name: "symbol",
+      outputs: [{ internalType: "string", name: "", type: "string" }],
+      stateMutability: "view",
+      type: "function",
+    },
+  ],
+  bytecode:
+    "0x6080604052348015600e575f5ffd5b506102308061001c5f395ff3fe608060405234801561000f575f5ffd5b506004361061006f575f3560e01c806395d89b411161004d57806395d89b4114610100578063aa02f94a1461013c578063ff2fd1cb14610169575f5ffd5b806306fdde0314610073578063313ce567146100c557806370a08231146100df575b5f5ffd5b6100af6040518060400160405280600981526020017f47686f20546f6b656e000000000000000000000000000000000000000000000081525081565b6040516100bc9190610183565b60405180910390f35b6100cd601281565b60405160ff90911681526020016100bc565b6100f26100ed3660046101d6565b505f90565b6040519081526020016100bc565b6100af6040518060400160405280600381526020017f47484f000000000000000000000000000000000000000000000000000000000081525081565b61015461014a3660046101d6565b505f546001549091565b604080519283526020830191909152016100bc565b610181610177366004610210565b5f91909155600155565b005b602081525f82518060208401528060208501604085015e5f6040828501015260407fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0601f83011684010191505092915050565b5f602082840312156101e6575f5ffd5b813573ffffffffffffffffffffffffffffffffffffffff81168114610209575f5ffd5b9392505050565b5f5f60408385031215610221575f5ffd5b5050803592602090910135915056",
+} as const;

@@ -67,6 +67,11 @@ contract EulerEarnVault is EulerEarnShares {
         creator = msg.sender;
     }
 
+    function transferOwnership(address newOwner) external onlyOwner {
+        emit OwnershipTransferred(owner, newOwner);
+        owner = newOwner;
+    }
+
     function setName(string calldata newName) external onlyOwner {
         name = newName;
         emit SetName(newName);

@@ -138,10 +138,10 @@ abstract contract EulerGovernance is EulerLedger {
     }
 
     /// A hooked operation asks its target first, and fails where there is none.
-    function _callHook(uint32 operation) internal {
+    function _callHook(uint32 operation, address caller) internal {
         if (hookedOps & operation == 0) return;
         require(hookTarget != address(0), "E_OperationDisabled");
-        (bool agreed, ) = hookTarget.call(abi.encodePacked(msg.data, msg.sender));
+        (bool agreed, ) = hookTarget.call(abi.encodePacked(msg.data, caller));
         require(agreed, "refused by hook");
     }
 }

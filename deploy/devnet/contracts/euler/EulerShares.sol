@@ -23,6 +23,7 @@ abstract contract EulerShares is EulerGovernance {
     uint32 internal constant OP_REDEEM = 1 << 3;
     uint32 internal constant OP_TRANSFER = 1 << 4;
     uint32 internal constant OP_CONVERT_FEES = 1 << 10;
+    uint32 private constant OP_VAULT_STATUS_CHECK = 1 << 14;
 
     EulerConnector internal immutable connector;
     address public asset;
@@ -64,6 +65,7 @@ abstract contract EulerShares is EulerGovernance {
 
     function deposit(uint256 assets, address receiver) external returns (uint256 shares) {
         (Books memory books, Books memory before) = _begin(OP_DEPOSIT);
+        if (assets == 0) return _end(books, before);
         shares = _toShares(books, assets);
         require(shares != 0, "E_ZeroShares");
         require(IAsset(asset).transferFrom(msg.sender, address(this), assets), "asset refused");
@@ -144,13 +146,13 @@ abstract contract EulerShares is EulerGovernance {
     }
 
     function _begin(uint32 operation) internal returns (Books memory books, Books memory before) {
-        _callHook(operation);
+        _callHook(operation, _account());
         books = _books();
         before = _books();
     }
 
     /// The vault's status: the new rate, and caps where what they cap has grown.
-    function _end(Books memory books, Books memory before) internal {
+    function _end(Books memory books, Books memory before) internal returns (uint256) {
         _store(books);
         _updateRate(books);
         _log();
@@ -158,5 +160,12 @@ abstract contract EulerShares is EulerGovernance {
             require(_assets(books) <= EulerMath.cap(supplyCap), "E_SupplyCapExceeded");
         if (books.debt > before.debt)
             require(EulerMath.debtUp(books.debt) <= EulerMath.cap(borrowCap), "E_BorrowCapExceeded");
+        _callHook(OP_VAULT_STATUS_CHECK, address(connector));
+        return 0;
+    }
+
+    /// Who acts: the account of a batch, or the caller.
+    function _account() internal view returns (address) {
+        return msg.sender == address(connector) ? connector.account() : msg.sender;
     }
 }

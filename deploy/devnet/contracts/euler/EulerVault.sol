@@ -110,14 +110,16 @@ contract EulerVault is EulerShares {
     }
 
     function borrow(uint256 assets, address receiver) external returns (uint256) {
-        require(connector.controllerOf(msg.sender) == address(this), "E_ControllerDisabled");
+        address account = _account();
+        require(connector.controllerOf(account) == address(this), "E_ControllerDisabled");
         (Books memory books, Books memory before) = _begin(OP_BORROW);
+        if (assets == 0) return _end(books, before);
         require(assets <= books.cash, "E_InsufficientCash");
         books.cash -= assets;
-        _lend(books, msg.sender, assets);
+        _lend(books, account, assets);
         _store(books);
         require(IAsset(asset).transfer(receiver, assets), "asset refused");
-        checkAccount(msg.sender);
+        checkAccount(account);
         _end(books, before);
         return assets;
     }

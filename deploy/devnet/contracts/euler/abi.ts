@@ -150,6 +150,7 @@ export const eulerEarnAbi = parseAbi([
   "function maxWithdrawFromStrategy(address id) view returns (uint256)",
   "function deposit(uint256 assets, address receiver) returns (uint256)",
   "function withdraw(uint256 assets, address receiver, address owner) returns (uint256)",
+  "function transferOwnership(address newOwner)",
   "function setName(string newName)",
   "function setSymbol(string newSymbol)",
   "function setCurator(address newCurator)",

@@ -21,6 +21,8 @@ export interface AccountReader {
   account(address: string): NodeAccount | null;
   /** At most 20, largest first; undefined where the address is no mint. */
   largest(mint: string): { address: string; amount: bigint; decimals: number }[] | undefined;
+  /** Addresses of a mint's token accounts, ascending. */
+  ofMint(mint: string): string[];
 }
 
 interface MetadataFields {
@@ -71,6 +73,10 @@ export function createAccountReader(ledger: Ledger): AccountReader {
       return accounts
         .slice(0, 20)
         .map(([address, { amount }]) => ({ address, amount, decimals: known.decimals }));
+    },
+    ofMint(mint) {
+      const accounts = [...ledger.tokens.entries()].filter(([, account]) => account.mint === mint);
+      return accounts.map(([address]) => address).sort();
     },
   };
 }

@@ -37,6 +37,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   getAccountInfo: (chain, [address, options]) =>
     renderInContext(chain, options, renderAccount(chain, checkAddress(address), options)),
   getTokenLargestAccounts,
+  getProgramAccounts,
+  getProgramAccountsV2,
 };
 
 /** JSON of the answer to one call; throws RpcError. */
@@ -122,6 +124,62 @@ function getTokenLargestAccounts(chain: NodeChain, [mint, options]: Params): str
     return { address, amount: amount.toString(), decimals, uiAmount, uiAmountString: String(uiAmount) };
   });
   return renderInContext(chain, options, JSON.stringify(values));
+}
+
+/** Of a mint's token accounts alone, as their index gives them on nodes. */
+function getProgramAccounts(chain: NodeChain, [program, options]: Params): string {
+  const listed = listProgramAccounts(chain, checkAddress(program), options);
+  return renderInContext(chain, options, `[${listed.map(({ json }) => json).join(",")}]`);
+}
+
+const MOST_IN_PAGE = 10_000;
+
+/** The same by pages, as some providers offer it: the key of a page is the last address of the one before. */
+function getProgramAccountsV2(chain: NodeChain, [program, options]: Params): string {
+  const { limit = 1_000, paginationKey } = readOptions(options);
+  if (typeof limit !== "number" || limit < 1 || limit > MOST_IN_PAGE)
+    throw new RpcError(-32602, `Invalid params: limit ${String(limit)} is not from 1 to ${MOST_IN_PAGE}`);
+  const listed = listProgramAccounts(chain, checkAddress(program), options).filter(
+    ({ address }) => typeof paginationKey !== "string" || address > paginationKey,
+  );
+  const page = listed.slice(0, limit);
+  const next = listed.length > limit ? (page.at(-1)?.address ?? null) : null;
+  const accounts = page.map(({ json }) => json).join(",");
+  return renderInContext(
+    chain,
+    options,
+    `{"accounts":[${accounts}],"paginationKey":${JSON.stringify(next)}}`,
+  );
+}
+
+function listProgramAccounts(
+  chain: NodeChain,
+  program: string,
+  options: unknown,
+): { address: string; json: string }[] {
+  const { encoding, filters, dataSlice, minContextSlot = 0 } = readOptions(options);
+  if (encoding !== "base64")
+    throw new RpcError(-32602, `Invalid params: encoding ${String(encoding)} is not offered here`);
+  if (Number(minContextSlot) > chain.head(readCommitment(options)))
+    throw new RpcError(-32016, "Minimum context slot has not been reached");
+  const all: readonly unknown[] = Array.isArray(filters) ? filters : [];
+  const byMint = all.map((each) => readOptions(readOptions(each).memcmp)).find(({ offset }) => offset === 0);
+  if (byMint === undefined)
+    throw new RpcError(-32010, `${program} excluded from account secondary indexes; no mint is named`);
+  const size = all.map((each) => readOptions(each).dataSize).find((each) => each !== undefined);
+  const slice = readOptions(dataSlice);
+  const offset = typeof slice.offset === "number" ? slice.offset : 0;
+  const length = typeof slice.length === "number" ? slice.length : Number.POSITIVE_INFINITY;
+  const accounts = chain.accounts(readCommitment(options));
+  return (accounts?.ofMint(checkAddress(byMint.bytes)) ?? []).flatMap((address) => {
+    const account = accounts?.account(address) ?? null;
+    if (account === null || account.owner !== program) return [];
+    const { owner, lamports, data } = account;
+    if (size !== undefined && data.length !== size) return [];
+    const part = toBase64(data.subarray(offset, offset + length));
+    const rendered = { data: [part, "base64"], executable: false, lamports, owner, space: data.length };
+    return [{ address, json: JSON.stringify({ pubkey: address, account: rendered }) }];
+  });
 }
 
 function renderInContext(chain: NodeChain, options: unknown, value: string): string {

@@ -27,7 +27,7 @@ export function layeredStore(
     },
     get: (from, key) => storeOf(from).get(from, key),
     getMany: (from, keys) => storeOf(from).getMany(from, keys),
-    getLast: (from, keys) => storeOf(from).getLast(from, keys),
+    getLast: (from, keys, by) => storeOf(from).getLast(from, keys, by),
     find: (from, query) => storeOf(from).find(from, query),
     count: (from, filter, selection) => storeOf(from).count(from, filter, selection),
     sum: (from, filter, fields) => storeOf(from).sum(from, filter, fields),

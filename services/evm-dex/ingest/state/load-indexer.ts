@@ -5,7 +5,7 @@ import { readLastLinks } from "../../store/price-links.ts";
 import {
   getPriceStart,
   lastEventBlock,
-  lastEventUpTo,
+  lastEventsUpTo,
   listEventStates,
   listFeedAnswers,
 } from "../../store/queries.ts";
@@ -134,15 +134,16 @@ async function loadRecent(
 ): Promise<void> {
   const from = last.time - MEDIAN_WINDOW_SECONDS;
   const entries = await pools.read(recent);
+  const before = await lastEventsUpTo(store, { chainId, pools: recent, time: from });
   for (const entry of entries) {
     const { poolAddress } = entry.row;
     const own = events.get(poolAddress) ?? [];
-    const before = await lastEventUpTo(store, { chainId, poolAddress, time: from, block: last.blockNumber });
+    const entered = before.get(poolAddress);
     const { row, protocol } = entry;
-    const state = before === undefined ? entry.anchor : protocol.read(before.state);
+    const state = entered === undefined ? entry.anchor : protocol.read(entered.state);
     const points: PoolPoint[] = [];
-    const entered = state === undefined ? undefined : pointOf({ row, protocol, state }, before?.time ?? 0);
-    if (entered !== undefined) points.push(entered);
+    const first = state === undefined ? undefined : pointOf({ row, protocol, state }, entered?.time ?? 0);
+    if (first !== undefined) points.push(first);
     for (const event of own) {
       const point = pointOf({ row, protocol, state: protocol.read(event.state) }, event.time);
       if (point !== undefined) addPoint(points, point);

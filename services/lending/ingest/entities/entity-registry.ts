@@ -15,17 +15,27 @@ interface Entry {
 /** Seconds before the first retry of an unreadable entity; doubled with every further failure, up to the refresh period. */
 const RETRY_SECONDS = 10;
 
+/** `stateOf` returns the entity's last state. */
+type IsVolatile = (kind: string, stateOf: () => EntityState | undefined) => boolean;
+
 /** A chain's stored entities in memory, and when each is due to be read again. */
 export class EntityRegistry implements KnownEntities {
   readonly #entries = new Map<string, Entry>();
   readonly #parsed = new WeakMap<EntityRow, EntityState>();
+  /** Keys of the entities that may change at any block. */
+  readonly #volatile = new Set<string>();
+  readonly #isVolatile: IsVolatile;
+
+  constructor(isVolatile: IsVolatile = () => false) {
+    this.#isVolatile = isVolatile;
+  }
 
   /** Loads the entities of some kinds: others belong to protocols that are not indexed (any more). */
   static async load(
     store: Store,
-    { chainId, kinds }: { chainId: number; kinds: ReadonlySet<string> },
+    { chainId, kinds, isVolatile }: { chainId: number; kinds: ReadonlySet<string>; isVolatile?: IsVolatile },
   ): Promise<EntityRegistry> {
-    const registry = new EntityRegistry();
+    const registry = new EntityRegistry(isVolatile);
     for (const row of await store.find(entities, { filter: { chainId } })) {
       if (kinds.has(row.kind)) registry.put(row);
     }
@@ -67,10 +77,22 @@ export class EntityRegistry implements KnownEntities {
     const pause = RETRY_SECONDS * 2 ** Math.max(0, row.failures - 1);
     const retryAt = failure === undefined ? 0 : failure.now + Math.min(failure.refreshSeconds, pause);
     this.#entries.set(key, { row, phase, retryAt });
+    const isVolatile = this.#isVolatile(row.kind, () => this.state(row.kind, row.id));
+    if (isVolatile) this.#volatile.add(key);
+    else this.#volatile.delete(key);
   }
 
   remove(ref: EntityRef): void {
     this.#entries.delete(entityKey(ref));
+    this.#volatile.delete(entityKey(ref));
+  }
+
+  /** Entities that may change at any block, unless they failed and are to be retried later. */
+  volatile(now: number): EntityRow[] {
+    return [...this.#volatile].flatMap((key) => {
+      const entry = this.#entries.get(key);
+      return entry === undefined || now < entry.retryAt ? [] : [entry.row];
+    });
   }
 
   /**

@@ -1,4 +1,3 @@
-import type { DeployedProtocol } from "../../deployments.ts";
 import {
   type ContractReader,
   type EntityRef,
@@ -8,6 +7,7 @@ import {
 import { toStateText } from "../../store/state-text.ts";
 import type { CallMemory } from "./call-memory.ts";
 import { entityKey } from "./entity-key.ts";
+import type { DeployedSource } from "./protocol-registry.ts";
 
 /** Entities that are read concurrently: enough to fill several batches of calls. */
 const CONCURRENCY = 1_000;
@@ -15,7 +15,7 @@ const CONCURRENCY = 1_000;
 export interface ReadEntitiesOptions {
   readonly reader: ContractReader;
   readonly memory: CallMemory;
-  readonly protocolOf: (kind: string) => DeployedProtocol;
+  readonly protocolOf: (kind: string) => DeployedSource;
   /** An entity's last state. */
   readonly previous: (ref: EntityRef) => EntityState | undefined;
   /** Called for entities that others refer to: returns whether to read them too. */

@@ -45,7 +45,10 @@ export async function readPass(context: PassContext, plan: PassPlan): Promise<Pa
   const { chainId, protocols, registry, tokens, multicall, memory } = context;
   const { head, batch } = plan;
   const view = new PassView(registry, plan.removedAbove ?? Number.POSITIVE_INFINITY);
-  const reader = createContractReader({ chainId, block: head, calls: multicall.at(head), tokens });
+  const reader = createContractReader({
+    ...{ chainId, block: head, tokens },
+    ...{ calls: multicall.at(head), caller: multicall.address },
+  });
   const toRead = affectedByLogs(batch.logs, { protocols, view });
   for (const ref of plan.include === "all" ? view.refs() : plan.include) {
     if (view.has(ref.kind, ref.id)) toRead.set(entityKey(ref), ref);

@@ -57,31 +57,36 @@ const CONFIGURATION_TOPICS: readonly Hex[] = [
   "0x9439658a562a5c46b1173589df89cf001483d685bad28aedaff4a88656292d81",
 ];
 
+/** Events of a PoolConfigurator that change an efficiency mode. */
+const EMODE_TOPICS: readonly Hex[] = [
+  // EModeCategoryAdded(uint8,uint256,uint256,uint256,address,string)
+  "0x0acf8b4a3cace10779798a89a206a0ae73a71b63acdd3be2801d39c2ef7ab3cb",
+  // AssetCollateralInEModeChanged(address,uint8,bool)
+  "0x79409190108b26fcb0e4570f8e240f627bf18fd01a55f751010224d5bd486098",
+  // AssetBorrowableInEModeChanged(address,uint8,bool)
+  "0x60087ca045be9d8d1301445e67d6248eddba97629c80284fa4910c0e52f103ab",
+  // AssetLtvzeroInEModeChanged(address,uint8,bool)
+  "0xc0a450fbad635333e47f3322ec028a8e0b3909f79c721312a356a0fab5fa8b94",
+];
+
 /** Events of a PoolAddressesProvider: a new contract under one of its names, or a new implementation of one. */
 const PROVIDER_TOPICS: readonly Hex[] = [
   // PoolUpdated(address,address)
   "0x90affc163f1a2dfedcd36aa02ed992eeeba8100a4014f0b4cdc20ea265a66627",
   // PoolConfiguratorUpdated(address,address)
   "0x8932892569eba59c8382a089d9b732d1f49272878775235761a2a6b0309cd465",
-  // PriceOracleUpdated(address,address)
-  "0x56b5f80d8cac1479698aa7d01605fd6111e90b15fc4d2b377417f46034876cbd",
   // AddressSet(bytes32,address,address)
   "0x9ef0e8c8e52743bb38b83b17d9429141d494b8041ca6d616a6c77cebae9cd8b7",
   // AddressSetAsProxy(bytes32,address,address,address)
   "0x3bbd45b5429b385e3fb37ad5cd1cd1435a3c8ec32196c7937597365a3fd3e99c",
 ];
 
-// Events of an AaveOracle: AssetSourceUpdated(address,address), FallbackOracleUpdated(address).
-const PRICE_SOURCE: Hex = "0x22c5b7b2d8561d39f7f210b6b326a1aa69f15311163082308ac4877db6339dc1";
-const FALLBACK_ORACLE: Hex = "0xce7a780d33665b1ea097af5f155e3821b809ecbaa839d3b33aa83ba28168cefb";
-
 export const AAVE_TOPICS: readonly Hex[] = [
   ...POOL_TOPICS,
   ...LISTING_TOPICS,
   ...CONFIGURATION_TOPICS,
+  ...EMODE_TOPICS,
   ...PROVIDER_TOPICS,
-  PRICE_SOURCE,
-  FALLBACK_ORACLE,
 ];
 
 /** The entities that a log changes: the emitter must be a contract of one of the markets as last read. */
@@ -99,16 +104,16 @@ export function affectedAaveEntities(
 }
 
 function affectedInMarket(log: RawLog, { provider }: AaveMarket, state: MarketState): EntityRef[] {
-  const { pool, configurator, oracle, reserves } = state;
+  const { pool, configurator, reserves } = state;
   const all = () => reserves.map((asset) => reserveRef(pool, asset));
   const named = () => reserveRef(pool, readTopicAddress(log.topics[1]));
   if (isEmittedBy(log, pool, POOL_TOPICS) || isEmittedBy(log, configurator, CONFIGURATION_TOPICS))
     return [named()];
+  if (isEmittedBy(log, configurator, EMODE_TOPICS)) return [marketRef(provider)];
   if (isEmittedBy(log, configurator, LISTING_TOPICS)) return [marketRef(provider), named()];
   // Earlier events of the new contract were not matched, as its address was unknown: everything is read again.
   if (isEmittedBy(log, provider, PROVIDER_TOPICS)) return [marketRef(provider), ...all()];
-  if (isEmittedBy(log, oracle, [PRICE_SOURCE])) return [named()];
-  return isEmittedBy(log, oracle, [FALLBACK_ORACLE]) ? all() : [];
+  return [];
 }
 
 function isEmittedBy(log: RawLog, emitter: Hex, topics: readonly Hex[]): boolean {

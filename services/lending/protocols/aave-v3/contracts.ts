@@ -7,21 +7,21 @@ const SELECTORS = {
   // PoolAddressesProvider
   getPool: "0x026b1d5f",
   getPoolConfigurator: "0x631adfca",
-  getPriceOracle: "0xfca513a8",
   // Pool
-  ADDRESSES_PROVIDER: "0x0542975c",
   POOL_REVISION: "0x0148170e",
   getReservesList: "0xd1946dbc",
   getReserveData: "0x35ea6a75",
   getVirtualUnderlyingBalance: "0x6fb07f96",
+  getEModeCategoryCollateralConfig: "0xb286f467",
+  getEModeCategoryCollateralBitmap: "0xb0771dba",
+  getEModeCategoryBorrowableBitmap: "0x903a2c71",
+  getEModeCategoryLtvzeroBitmap: "0xfd89dee5",
   // Tokens
   scaledTotalSupply: "0xb1bf962d",
   getSupplyData: "0x79774338",
   balanceOf: "0x70a08231",
-  // AaveOracle
-  BASE_CURRENCY: "0xe19f4700",
-  BASE_CURRENCY_UNIT: "0x8c89b64f",
-  getAssetPrice: "0xb3596f07",
+  // GHO
+  getFacilitatorBucket: "0xaa02f94a",
 } as const satisfies Record<string, Hex>;
 
 type FunctionName = keyof typeof SELECTORS;
@@ -31,13 +31,13 @@ export const ZERO_ADDRESS: Hex = `0x${"0".repeat(40)}`;
 /** One contract at the reader's block. */
 export interface Contract {
   /** Return data; null where the call reverts. */
-  tryCall(name: FunctionName, ...args: Hex[]): Promise<Hex | null>;
+  tryCall(name: FunctionName, ...args: (Hex | number)[]): Promise<Hex | null>;
   /** Return data; rejects with UnreadableEntity where the call reverts. */
-  call(name: FunctionName, ...args: Hex[]): Promise<Hex>;
+  call(name: FunctionName, ...args: (Hex | number)[]): Promise<Hex>;
 }
 
 export function contractAt(reader: ContractReader, address: Hex): Contract {
-  const tryCall = (name: FunctionName, args: Hex[]) =>
+  const tryCall = (name: FunctionName, args: (Hex | number)[]) =>
     reader.call(address, encodeCall(SELECTORS[name], args));
   return {
     tryCall: (name, ...args) => tryCall(name, args),

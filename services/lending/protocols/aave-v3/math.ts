@@ -9,6 +9,8 @@ export interface PoolMath {
   readonly debtRounding: Rounding;
   /** Whether the Pool counts its tokens itself, so that donations to an aToken change nothing: for all reserves, or for flagged ones. */
   readonly virtualAccounting: "all" | "flagged";
+  /** Whether an efficiency mode decides alone what may be borrowed and pledged in it; before, it narrowed the reserve's own flags. */
+  readonly eModesStandAlone: boolean;
 }
 
 /**
@@ -25,5 +27,6 @@ export function poolMath(revision: number): PoolMath {
     supplyRounding: isSince35 ? "floor" : "half-up",
     debtRounding: isSince35 ? "ceil" : "half-up",
     virtualAccounting: isSince34 ? "all" : "flagged",
+    eModesStandAlone: revision >= 10,
   };
 }

@@ -16,7 +16,7 @@ import {
 } from "./state.ts";
 
 /**
- * Aave v3, every version up to v3.7. A market is a PoolAddressesProvider, which names a Pool. Each listed reserve of the
+ * Aave v3, v3.0 to v3.7. A market is a PoolAddressesProvider, which names a Pool. Each listed reserve of the
  * Pool is a row, inactive ones included; a dropped reserve, or one of a replaced Pool, has no row.
  */
 export const aaveV3: LendingProtocol<AaveDeployment> = {
@@ -51,7 +51,7 @@ export const aaveV3: LendingProtocol<AaveDeployment> = {
       for (const asset of market.reserves) {
         const { kind, id } = reserveRef(market.pool, asset);
         const reserve = entities.get<ReserveState | null>(kind, id)?.state;
-        if (reserve) yield reserveRow(reserve, { pool: market.pool, time });
+        if (reserve) yield reserveRow(reserve, { ...market, time });
       }
     }
   },

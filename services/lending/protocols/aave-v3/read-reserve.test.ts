@@ -8,9 +8,14 @@ import { RAY } from "./ray.ts";
 import { readReserve } from "./read-reserve.ts";
 
 const address = (n: number): Hex => `0x${n.toString(16).padStart(40, "0")}`;
-const [POOL, ASSET, A_TOKEN, DEBT, STABLE, PROVIDER, ORACLE, OTHER] = [1, 2, 3, 4, 5, 6, 7, 8].map((n) =>
-  address(n),
-) as [Hex, Hex, Hex, Hex, Hex, Hex, Hex, Hex];
+const [POOL, ASSET, A_TOKEN, DEBT, STABLE, OTHER] = [1, 2, 3, 4, 5, 8].map((n) => address(n)) as [
+  Hex,
+  Hex,
+  Hex,
+  Hex,
+  Hex,
+  Hex,
+];
 const ZERO = address(0);
 const TIME = 1_800_000_000;
 /** The flag in the configuration of v3.1 to v3.3. */
@@ -21,15 +26,11 @@ const abi = parseAbi([
   "struct Legacy { uint256 configuration; uint128 liquidityIndex; uint128 currentLiquidityRate; uint128 variableBorrowIndex; uint128 currentVariableBorrowRate; uint128 currentStableBorrowRate; uint40 lastUpdateTimestamp; uint16 id; address aTokenAddress; address stableDebtTokenAddress; address variableDebtTokenAddress; address interestRateStrategyAddress; uint128 accruedToTreasury; uint128 unbacked; uint128 isolationModeTotalDebt; }",
   "function getReserveData(address) view returns (Legacy)",
   "function POOL_REVISION() view returns (uint256)",
-  "function ADDRESSES_PROVIDER() view returns (address)",
   "function getVirtualUnderlyingBalance(address) view returns (uint128)",
   "function scaledTotalSupply() view returns (uint256)",
   "function balanceOf(address) view returns (uint256)",
   "function getSupplyData() view returns (uint256, uint256, uint256, uint40)",
-  "function getPriceOracle() view returns (address)",
-  "function getAssetPrice(address) view returns (uint256)",
-  "function BASE_CURRENCY() view returns (address)",
-  "function BASE_CURRENCY_UNIT() view returns (uint256)",
+  "function getFacilitatorBucket(address) view returns (uint256 capacity, uint256 level)",
 ]);
 
 const DATA = {
@@ -57,15 +58,10 @@ function answersOf(revision: bigint, data: Partial<typeof DATA> = {}): Answers {
   return {
     [`${POOL} getReserveData`]: { ...DATA, ...data },
     [`${POOL} POOL_REVISION`]: revision,
-    [`${POOL} ADDRESSES_PROVIDER`]: PROVIDER,
     [`${POOL} getVirtualUnderlyingBalance`]: 500n,
     [`${A_TOKEN} scaledTotalSupply`]: 3n,
     [`${DEBT} scaledTotalSupply`]: 3n,
     [`${ASSET} balanceOf`]: 600n,
-    [`${PROVIDER} getPriceOracle`]: ORACLE,
-    [`${ORACLE} getAssetPrice`]: 12n,
-    [`${ORACLE} BASE_CURRENCY`]: ZERO,
-    [`${ORACLE} BASE_CURRENCY_UNIT`]: 10n,
   };
 }
 
@@ -76,6 +72,7 @@ function readerOf(answers: Answers): ContractReader & { rounds: number } {
     chainId: 1,
     block: 1,
     time: TIME,
+    caller: OTHER,
     rounds: 0,
     async call(to: Hex, data: Hex): Promise<Hex | null> {
       const { functionName } = decodeFunctionData({ abi, data });
@@ -113,8 +110,8 @@ async function readFresh(answers: Answers) {
 describe("aave-v3: reserves of every version", () => {
   it("are read from the same layout", async () => {
     expect(await readFresh(answersOf(9n))).to.deep.equal({
-      provider: PROVIDER,
       revision: 9,
+      id: 5,
       underlying: { address: ASSET, symbol: "S2" },
       aToken: { address: A_TOKEN, symbol: "S3", name: "N3" },
       variableDebtToken: DEBT,
@@ -130,7 +127,7 @@ describe("aave-v3: reserves of every version", () => {
       scaledVariableDebt: 3n,
       stableDebt: null,
       liquidity: 500n,
-      oracle: { address: ORACLE, baseCurrency: ZERO, baseUnit: 10n, price: 12n },
+      mintable: null,
     });
   });
 
@@ -193,37 +190,27 @@ describe("aave-v3: reserves of every version", () => {
     const reserve = { pool: POOL, asset: ASSET };
     const first = readerOf(answersOf(9n));
     const previous = await readReserve(reserve, { reader: first, previous: null });
-    expect(first.rounds).to.equal(3);
+    expect(first.rounds).to.equal(2);
 
-    const again = readerOf({ ...answersOf(9n), [`${ORACLE} getAssetPrice`]: 13n });
+    const again = readerOf({ ...answersOf(9n), [`${POOL} getVirtualUnderlyingBalance`]: 501n });
     const next = await readReserve(reserve, { reader: again, previous });
     expect(again.rounds).to.equal(1);
-    expect(next).to.deep.equal({ ...previous, oracle: { ...previous?.oracle, price: 13n } });
+    expect(next).to.deep.equal({ ...previous, liquidity: 501n });
 
     const moved = {
       ...answersOf(9n, { aTokenAddress: OTHER }),
       [`${OTHER} scaledTotalSupply`]: 33n,
-      [`${PROVIDER} getPriceOracle`]: OTHER,
-      [`${OTHER} getAssetPrice`]: 14n,
-      [`${OTHER} BASE_CURRENCY`]: ASSET,
-      [`${OTHER} BASE_CURRENCY_UNIT`]: 1n,
     };
     const elsewhere = readerOf(moved);
     const other = await readReserve(reserve, { reader: elsewhere, previous });
     expect(elsewhere.rounds).to.equal(2);
     expect(other).to.deep.equal(await readFresh(moved));
     expect(other?.scaledSupply).to.equal(33n);
-    expect(other?.oracle).to.deep.equal({ address: OTHER, baseCurrency: ASSET, baseUnit: 1n, price: 14n });
   });
 
-  it("vanish when they are dropped, and are read without an answer of the oracle", async () => {
+  it("vanish when they are dropped", async () => {
     const dropped = { ...answersOf(6n, { aTokenAddress: ZERO, variableDebtTokenAddress: ZERO }) };
     const read = { reader: readerOf(dropped), previous: null };
     expect(await readReserve({ pool: POOL, asset: ASSET }, read)).to.equal(null);
-    const silent = answersOf(9n);
-    delete silent[`${ORACLE} getAssetPrice`];
-    expect((await readFresh(silent)).oracle).to.include({ price: 0n });
-    delete silent[`${ORACLE} BASE_CURRENCY`];
-    expect((await readFresh(silent)).oracle).to.equal(null);
   });
 });

@@ -4,7 +4,6 @@ import { type ContractReader, UnreadableEntity } from "../protocol.ts";
 import { readConfiguration } from "./configuration.ts";
 import { contractAt, ZERO_ADDRESS } from "./contracts.ts";
 import { poolMath } from "./math.ts";
-import { readOracle } from "./read-oracle.ts";
 import type { ReserveState, StableDebt } from "./state.ts";
 
 interface ReserveAddress {
@@ -22,24 +21,9 @@ interface ReadContext {
  * together with the Pool: one round of calls, unless the Pool names other contracts now.
  */
 export async function readReserve(
-  reserve: ReserveAddress,
-  context: ReadContext,
-): Promise<ReserveState | null> {
-  const [stored, price] = await Promise.all([readStored(reserve, context), readPrice(reserve, context)]);
-  return stored && { ...stored, ...price };
-}
-
-async function readPrice(
   { pool, asset }: ReserveAddress,
   { reader, previous }: ReadContext,
-): Promise<Pick<ReserveState, "provider" | "oracle">> {
-  const provider =
-    previous?.provider ?? readAddress(await contractAt(reader, pool).call("ADDRESSES_PROVIDER"), 0);
-  const oracle = await readOracle({ provider, asset }, { reader, previous: previous?.oracle ?? null });
-  return { provider, oracle };
-}
-
-async function readStored({ pool, asset }: ReserveAddress, { reader, previous }: ReadContext) {
+): Promise<ReserveState | null> {
   const contract = contractAt(reader, pool);
   const [data, revisionData, virtualBalance, ofPreviousTokens] = await Promise.all([
     contract.call("getReserveData", asset),
@@ -63,6 +47,9 @@ async function readStored({ pool, asset }: ReserveAddress, { reader, previous }:
     poolMath(revision).virtualAccounting === "all" || readConfiguration(configuration).isVirtuallyAccounted;
   // Without virtual accounting (v3.0) donations change the balance without an event: it is as of the last reading.
   const liquidity = (isVirtual ? virtualBalance : null) ?? balance;
+  const bucket = isVirtual
+    ? null
+    : await contractAt(reader, asset).tryCall("getFacilitatorBucket", tokens.aToken);
   if (liquidity === null) throw new UnreadableEntity(`balanceOf of ${asset} reverts`);
   return {
     revision,
@@ -72,10 +59,20 @@ async function readStored({ pool, asset }: ReserveAddress, { reader, previous }:
     variableBorrowIndex: readUint(data, 3),
     variableBorrowRate: readUint(data, 4),
     lastUpdate: readInt(data, 6),
+    id: readInt(data, 7),
     accruedToTreasury: readUint(data, 12),
     ...tokenState,
     liquidity: readUint(liquidity, 0),
+    mintable: bucket === null ? null : roomIn(bucket),
   };
+}
+
+/** Capacity less level of a facilitator's bucket; null without capacity. */
+function roomIn(bucket: Hex): bigint | null {
+  if (bucket.length < 2 + 2 * 64) return null;
+  const [capacity, level] = [readUint(bucket, 0), readUint(bucket, 1)];
+  if (capacity === 0n) return null;
+  return capacity > level ? capacity - level : 0n;
 }
 
 interface Tokens {

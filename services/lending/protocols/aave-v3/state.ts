@@ -19,16 +19,27 @@ export function reserveRef(pool: Hex, asset: Hex): EntityRef {
 export type MarketState = {
   readonly pool: Hex;
   readonly configurator: Hex;
-  readonly oracle: Hex;
   /** Tokens, in the Pool's order. */
   readonly reserves: readonly Hex[];
+  /** Since v3.6, where they decide alone what their users may borrow and pledge; empty before. */
+  readonly eModes: readonly EMode[];
+};
+
+/** An efficiency mode. Of each bitmap, bit n is for the reserve whose id is n. */
+export type EMode = {
+  /** Hundredths of a percent. */
+  readonly ltv: number;
+  readonly collateral: bigint;
+  readonly borrowable: bigint;
+  /** Collateral that carries no new debt. */
+  readonly ltvZero: bigint;
 };
 
 /** As the contracts store it, i.e. as of `lastUpdate` (Unix seconds). Rates (yearly) and indexes are rays. */
 export type ReserveState = {
-  /** The Pool's PoolAddressesProvider. */
-  readonly provider: Hex;
   readonly revision: number;
+  /** The reserve's place in the bitmaps of efficiency modes. */
+  readonly id: number;
   readonly underlying: { readonly address: Hex; readonly symbol: string };
   readonly aToken: { readonly address: Hex; readonly symbol: string; readonly name: string };
   readonly variableDebtToken: Hex;
@@ -48,8 +59,8 @@ export type ReserveState = {
   readonly stableDebt: StableDebt | null;
   /** Raw tokens available to borrow or withdraw. */
   readonly liquidity: bigint;
-  /** Null where the market has no oracle that responds. */
-  readonly oracle: OracleState | null;
+  /** Raw tokens that the aToken may still mint as a facilitator of GHO (v3.0 to v3.3); null for all other reserves. */
+  readonly mintable: bigint | null;
 };
 
 export type StableDebt = {
@@ -57,15 +68,6 @@ export type StableDebt = {
   readonly principal: bigint;
   readonly averageRate: bigint;
   readonly lastUpdate: number;
-};
-
-export type OracleState = {
-  readonly address: Hex;
-  /** The zero address means USD. */
-  readonly baseCurrency: Hex;
-  readonly baseUnit: bigint;
-  /** Of one whole token, in base units; 0 where the oracle has no price. */
-  readonly price: bigint;
 };
 
 /** As in `deployments`; `name` is documentation only. */

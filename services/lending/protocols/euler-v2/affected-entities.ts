@@ -32,8 +32,8 @@ export const EVK_TOPICS = {
 } as const satisfies Record<string, Hex>;
 
 /**
- * Events of an EulerEarn vault. Deposits and withdrawals end with UpdateLastTotalAssets. A change of the owner (the
- * curator by default) has an event that most contracts share: the vault's next reading finds it.
+ * Events of an EulerEarn vault. Deposits and withdrawals end with UpdateLastTotalAssets. The owner, whose change has an
+ * event of every Ownable contract, curates where there is no curator.
  */
 export const EARN_TOPICS = {
   AccrueInterest: "0xf66f28b40975dbb933913542c7e6a0f50a1d0f20aa74ea6e0efe65ab616323ec",
@@ -52,6 +52,7 @@ export const EARN_TOPICS = {
   SetTimelock: "0xd28e9b90ee9b37c5936ff84392d71f29ff18117d7e76bcee60615262a90a3f75",
   SetName: "0x4df9dcd34ae35f40f2c756fd8ac83210ed0b76d065543ee73d868aec7c7fcf02",
   SetSymbol: "0xadf3ae8bd543b3007d464f15cb8ea1db3f44e84d41d203164f40b95e27558ac6",
+  OwnershipTransferred: "0x8be0079c531659141344cd1fd0a4f28419497f9722a3daafe3b4186f6b6457e0",
 } as const satisfies Record<string, Hex>;
 
 const KIND_BY_TOPIC: ReadonlyMap<Hex, string> = new Map([

@@ -26,7 +26,6 @@ export const SELECTORS = {
   "hookConfig()": "0xcf349b7d",
   "LTVList()": "0x6a16ef84",
   "LTVFull(address)": "0x33708d0c",
-  "getQuote(uint256,address,address)": "0xae68676c",
   "creator()": "0x02d05d3f",
   "verifiedArray()": "0x8d5e21d3",
   "owner()": "0x8da5cb5b",
@@ -44,6 +43,9 @@ export const SELECTORS = {
   "previewRedeem(uint256)": "0x4cdad506",
   "maxWithdraw(address)": "0xce96cb77",
   "maxDeposit(address)": "0x402d267d",
+  "EVC()": "0xa70354a1",
+  "deposit(uint256,address)": "0x6e553f65",
+  "withdraw(uint256,address,address)": "0xb460af94",
 } as const satisfies Record<string, Hex>;
 
 export type Getter = keyof typeof SELECTORS;

@@ -1,8 +1,9 @@
 import { decodeText, readAddress, readInt } from "../../../shared/evm/abi.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
 import type { ContractReader, TokenMetadata } from "../protocol.ts";
 import type { Books } from "./accrual.ts";
 import { type Contract, contractAt } from "./calls.ts";
-import { type Quote, readQuote } from "./oracle.ts";
+import { type Hooks, tryHooked } from "./hooks.ts";
 
 export type Token = Pick<TokenMetadata, "address" | "symbol" | "decimals">;
 
@@ -32,22 +33,18 @@ type EvkIdentity = {
   readonly creator: string;
 };
 
-export type EvkState = EvkIdentity & {
-  /** With interest up to the block of the reading. */
-  readonly books: Books;
-  readonly interestRateModel: string;
-  readonly governorAdmin: string;
-  readonly configFlags: number;
-  /** Both encoded as AmountCap. */
-  readonly supplyCap: number;
-  readonly borrowCap: number;
-  readonly hookTarget: string;
-  /** Bit mask of the operations that call `hookTarget` first. */
-  readonly hookedOps: number;
-  readonly collaterals: readonly Collateral[];
-  /** The oracle's price of one whole asset; null where it returns none. */
-  readonly quote: Quote | null;
-};
+export type EvkState = EvkIdentity &
+  Hooks & {
+    /** With interest up to the block of the reading. */
+    readonly books: Books;
+    readonly interestRateModel: string;
+    readonly governorAdmin: string;
+    readonly configFlags: number;
+    /** Both encoded as AmountCap. */
+    readonly supplyCap: number;
+    readonly borrowCap: number;
+    readonly collaterals: readonly Collateral[];
+  };
 
 /** Reads an EVK vault. Rejects with UnreadableEntity. */
 export async function readEvk(
@@ -59,11 +56,13 @@ export async function readEvk(
     // States of an earlier version have no creator.
     previous?.creator === undefined ? readIdentity(contract, reader) : identityOf(previous),
     readBooks(contract),
-    readSettings(contract),
+    readSettings(contract).then(async (settings) => ({
+      ...settings,
+      refused: await tryHooked(vault as Hex, settings, reader),
+    })),
     readCollaterals(contract, { reader, known: previous?.collaterals ?? [] }),
   ]);
-  const quote = await readQuote(identity, reader);
-  return { ...identity, books, ...settings, collaterals, quote };
+  return { ...identity, books, ...settings, collaterals };
 }
 
 function identityOf({ asset, name, symbol, oracle, unitOfAccount, dToken, creator }: EvkState): EvkIdentity {

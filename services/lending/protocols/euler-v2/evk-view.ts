@@ -2,6 +2,7 @@ import type { Entity } from "../protocol.ts";
 import { accrue, type Books, MAX_AMOUNT, totalAssets, totalBorrows } from "./accrual.ts";
 import { min, subtractToZero } from "./bigints.ts";
 import type { Collateral, EvkState } from "./evk-state.ts";
+import { isRefused } from "./hooks.ts";
 
 /** An EVK vault at one moment. Amounts are raw. */
 export interface EvkView {
@@ -10,8 +11,9 @@ export interface EvkView {
   readonly books: Books;
   readonly supplied: bigint;
   readonly borrowed: bigint;
+  /** What depositors could withdraw now: its cash, nothing while withdrawing is refused. */
   readonly available: bigint;
-  /** The contract's maxDeposit(). */
+  /** The contract's maxDeposit(), but 0 as well where a hook refuses deposits. */
   readonly depositable: bigint;
   /** Null = uncapped. */
   readonly supplyCap: bigint | null;
@@ -25,10 +27,6 @@ export interface EvkView {
   readonly ltv: number | null;
   readonly borrowable: boolean;
 }
-
-/** Operations that a vault's governor can hook. Source: Euler Vault Kit, Constants. */
-const OP_DEPOSIT = 1 << 0;
-const OP_BORROW = 1 << 6;
 
 /** A year of 365.2425 days, as in Euler's lenses. */
 const YEAR_SECONDS = 31_556_952;
@@ -44,6 +42,7 @@ export function viewEvk({ id, state, time: since }: Entity<EvkState>, time: numb
   const capacity = supplyCap === null ? MAX_AMOUNT : subtractToZero(supplyCap, supplied);
   const utilization = supplied === 0n ? 0 : Number(borrowed) / Number(supplied);
   const borrowApy = apyOf(books.rate);
+  const lendable = borrowCap === null ? books.cash : min(books.cash, subtractToZero(borrowCap, borrowed));
   const collaterals = state.collaterals.filter(({ borrowLtv }) => borrowLtv > 0);
   return {
     address: id,
@@ -51,8 +50,8 @@ export function viewEvk({ id, state, time: since }: Entity<EvkState>, time: numb
     books,
     supplied,
     borrowed,
-    available: borrowCap === null ? books.cash : min(books.cash, subtractToZero(borrowCap, borrowed)),
-    depositable: isDisabled(state, OP_DEPOSIT) ? 0n : min(capacity, MAX_AMOUNT - books.cash),
+    available: isRefused(state, "withdraw") ? 0n : books.cash,
+    depositable: isRefused(state, "deposit") ? 0n : min(capacity, MAX_AMOUNT - books.cash),
     supplyCap,
     borrowCap,
     supplyApy: (borrowApy * utilization * (LTV_SCALE - books.interestFee)) / LTV_SCALE,
@@ -64,8 +63,8 @@ export function viewEvk({ id, state, time: since }: Entity<EvkState>, time: numb
         ? null
         : Math.max(...collaterals.map(({ borrowLtv }) => borrowLtv)) / LTV_SCALE,
     borrowable:
-      !isDisabled(state, OP_BORROW) &&
-      borrowCap !== 0n &&
+      !isRefused(state, "borrow") &&
+      lendable > 0n &&
       collaterals.length > 0 &&
       // Without an oracle the vault rejects every loan.
       BigInt(state.oracle) !== 0n,
@@ -79,11 +78,6 @@ export function apyOf(rate: bigint): number {
 
 export function ltvOf({ borrowLtv }: Collateral): number {
   return borrowLtv / LTV_SCALE;
-}
-
-/** A hooked operation without a target always reverts; a target's decision is not evaluated. */
-function isDisabled({ hookedOps, hookTarget }: EvkState, operation: number): boolean {
-  return (hookedOps & operation) !== 0 && BigInt(hookTarget) === 0n;
 }
 
 /**

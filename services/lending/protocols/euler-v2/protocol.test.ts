@@ -16,6 +16,7 @@ function readerOf(answer: (data: Hex) => Hex | null): ContractReader {
     chainId: 1,
     block: 1,
     time: 1,
+    caller: FACTORY,
     call: async (_, data) => answer(data),
     token: async (address) => ({ address, symbol: "T", name: "Token", decimals: 18 }),
   };

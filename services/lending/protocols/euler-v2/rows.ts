@@ -1,47 +1,69 @@
-import type { Entity, EntitySet } from "../protocol.ts";
+import type { EntitySet } from "../protocol.ts";
 import { fromFixed, type LendingRow, type MarketRow, toUnits, type VaultRow } from "../rows.ts";
 import type { EulerDeployment } from "./deployment.ts";
 import { type EarnState, MAX_CAP } from "./earn-state.ts";
-import { type EarnView, viewEarn } from "./earn-view.ts";
+import { type EarnView, type StrategyView, viewEarn } from "./earn-view.ts";
 import { EARN_CREATION, EARN_VAULT, EVK_VAULT } from "./entity-kinds.ts";
 import type { Collateral, EvkState } from "./evk-state.ts";
 import { type EvkView, ltvOf, viewEvk } from "./evk-view.ts";
 import { listedVaults } from "./listing.ts";
-import { toOraclePrice } from "./oracle.ts";
 
 const protocolId = "euler-v2";
 
-/** Every row of a chain's Euler vaults at `time`; each EVK vault is accrued once. */
+/** Every row of a chain's Euler vaults at `time`; each vault is accrued once. */
 export function* eulerRows(
   entities: EntitySet,
   { time, deployment }: { time: number; deployment: EulerDeployment },
 ): Generator<LendingRow> {
   const listed = listedVaults(entities, deployment);
-  const views = new Map<string, EvkView>();
-  const evkView = (address: string): EvkView | undefined => {
-    const known = views.get(address);
-    if (known) return known;
-    const vault = entities.get<EvkState>(EVK_VAULT, address);
-    if (vault === undefined) return undefined;
-    const view = viewEvk(listed.has(address) ? vault : withoutQuote(vault), time);
-    views.set(address, view);
-    return view;
-  };
+  const views = viewsAt(entities, time);
   for (const { id } of entities.all(EVK_VAULT)) {
-    const view = evkView(id);
+    const view = views.evk(id);
     if (view) yield* evkRows(view, listed.has(id));
   }
-  for (const vault of entities.all<EarnState>(EARN_VAULT)) {
-    const curator = curatorOf(vault.state);
-    const isOfCurator =
-      curator !== null && entities.get(EARN_CREATION, `${vault.id}:${curator}`) !== undefined;
-    yield* earnRows(viewEarn(vault, evkView), { listed, isOfCurator });
+  for (const { id } of entities.all(EARN_VAULT)) {
+    const view = views.earn(id);
+    if (view === undefined) continue;
+    const curator = curatorOf(view.state);
+    const isOfCurator = curator !== null && entities.get(EARN_CREATION, `${id}:${curator}`) !== undefined;
+    yield* earnRows(view, { listed, isOfCurator });
   }
 }
 
-/** A vault's creator chooses its oracle, which can give any token any price: only a listed vault's is believed. */
-function withoutQuote(vault: Entity<EvkState>): Entity<EvkState> {
-  return { ...vault, state: { ...vault.state, quote: null } };
+/** Views of the vaults at one moment, each made at its first use. */
+function viewsAt(entities: EntitySet, time: number) {
+  const evkViews = new Map<string, EvkView>();
+  const earnViews = new Map<string, EarnView>();
+  /** Earn vaults whose views are being made. */
+  const open = new Set<string>();
+  const evk = (address: string): EvkView | undefined => {
+    const known = evkViews.get(address);
+    if (known) return known;
+    const vault = entities.get<EvkState>(EVK_VAULT, address);
+    if (vault === undefined) return undefined;
+    const view = viewEvk(vault, time);
+    evkViews.set(address, view);
+    return view;
+  };
+  const earn = (address: string): EarnView | undefined => {
+    const known = earnViews.get(address);
+    if (known) return known;
+    const vault = entities.get<EarnState>(EARN_VAULT, address);
+    // Vaults that deposit into each other cannot be told by each other: one is taken as it was read.
+    if (vault === undefined || open.has(address)) return undefined;
+    open.add(address);
+    const view = viewEarn(vault, strategy);
+    open.delete(address);
+    earnViews.set(address, view);
+    return view;
+  };
+  const strategy = (address: string): StrategyView | undefined => {
+    const evkView = evk(address);
+    if (evkView) return { kind: "evk", view: evkView };
+    const earnView = earn(address);
+    return earnView && { kind: "earn", view: earnView };
+  };
+  return { evk, earn };
 }
 
 function* evkRows(view: EvkView, listed: boolean): Generator<LendingRow> {
@@ -72,7 +94,6 @@ function* evkRows(view: EvkView, listed: boolean): Generator<LendingRow> {
     ltv: view.ltv,
     borrowable: view.borrowable,
     depositEnabled: view.depositable > 0n,
-    oracle: toOraclePrice(state.quote),
   };
   for (const collateral of view.collaterals) {
     const pair = pairOf(view, collateral);
@@ -118,12 +139,10 @@ function* earnRows(
     performanceFee: fromFixed(state.fee, 18),
     managementFee: 0,
     ltv: view.ltv,
-    borrowable: false,
-    depositEnabled: view.depositEnabled,
-    oracle: view.oracle,
+    borrowable: view.borrowable,
+    depositEnabled: view.depositable > 0n,
   };
-  for (const { strategy, assets, vault } of view.allocations) {
-    if (vault === undefined) continue;
+  for (const { vault, assets, cap } of view.evkAllocations) {
     for (const collateral of vault.collaterals) {
       yield {
         table: "vault-market",
@@ -131,7 +150,7 @@ function* earnRows(
         ...pairOf(vault, collateral),
         allocation: units(assets),
         allocationShare: supplied === 0n ? 0 : Number(assets) / Number(supplied),
-        supplyCap: strategy.cap === MAX_CAP ? null : units(strategy.cap),
+        supplyCap: cap === MAX_CAP ? null : units(cap),
       };
     }
   }
@@ -154,7 +173,6 @@ function pairOf(
     borrowApy,
     utilizationRate: utilization,
     ltv: ltvOf(collateral),
-    oracle: toOraclePrice(state.quote),
   };
 }
 

@@ -6,7 +6,7 @@ import { FACTORY_EVENTS, MORPHO_EVENTS } from "./events.ts";
 import { readMarket } from "./read-market.ts";
 import { readVault } from "./read-vault.ts";
 import { morphoRows } from "./rows.ts";
-import { CREATION, MARKET, type MarketState, VAULT, type VaultState } from "./state.ts";
+import { CREATION, MARKET, type MarketState, VAULT, type VaultState, ZERO_ADDRESS } from "./state.ts";
 
 /** Morpho Blue's markets, and the MetaMorpho vaults (v1.0 and v1.1) that allocate deposits to them. */
 export const morphoV1: LendingProtocol<MorphoDeployment> = {
@@ -25,6 +25,13 @@ export const morphoV1: LendingProtocol<MorphoDeployment> = {
     })),
   ],
   affectedEntities: affectedMorphoEntities,
+  // A model other than AdaptiveCurveIrm may change its mind at any block; Morpho's owner admits each model.
+  volatile: {
+    [MARKET]: (state) => {
+      const { params, rateAtTarget } = state as MarketState;
+      return rateAtTarget === null && params.irm !== ZERO_ADDRESS;
+    },
+  },
   // The states of a kind are written by its own reader alone.
   async read({ kind, id }, { reader, previous, deployment }) {
     if (kind === VAULT)

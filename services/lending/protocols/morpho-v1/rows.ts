@@ -3,7 +3,6 @@ import {
   fromFixed,
   type LendingRow,
   type MarketRow,
-  type OraclePrice,
   type TokenRef,
   toUnits,
   type VaultMarketRow,
@@ -24,12 +23,6 @@ import {
 import { type VaultFigures, vaultFigures } from "./vault-figures.ts";
 
 const PROTOCOL = "morpho-v1";
-
-/**
- * Rows of Morpho have no oracle price: a market's creator chooses its oracle, and could give a worthless token any
- * price.
- */
-const oracle: OraclePrice | null = null;
 
 /** Rows of all markets, then of each vault and its markets. A vault with an unknown market has no rows yet. */
 export function* morphoRows(
@@ -80,7 +73,6 @@ function marketRow(marketId: string, figures: MarketFigures): Omit<MarketRow, "l
     available: toUnits(liquidity, decimals),
     ...ratesOf(figures),
     ltv: fromFixed(params.lltv, 18),
-    oracle,
   };
 }
 
@@ -109,7 +101,6 @@ function vaultRow(
     ltv: figures.lltv === null ? null : fromFixed(figures.lltv, 18),
     borrowable: figures.isBorrowable,
     depositEnabled: figures.isDepositEnabled,
-    oracle,
   };
 }
 
@@ -130,7 +121,6 @@ function* vaultMarketRows(
       allocation: toUnits(assets, decimals),
       allocationShare: totalAssets === 0n ? 0 : Number(assets) / Number(totalAssets),
       supplyCap: cap === null ? null : toUnits(cap, decimals),
-      oracle,
     };
   }
 }

@@ -126,13 +126,14 @@ describe("Morpho: a vault's figures", () => {
     expect(vaultFigures(vault({ markets: [] }), figures({}))).to.include({ lltv: null, isBorrowable: false });
   });
 
-  it("lend where the vault has or may put assets against a collateral", () => {
-    const isBorrowable = (market: VaultMarket) =>
-      vaultFigures(vault({ markets: [market] }), figures({ lent: LENT, idle: IDLE }))?.isBorrowable;
+  it("lend where a market with a collateral has assets of the vault, and liquidity, and a rate", () => {
+    const isBorrowable = (market: VaultMarket, lent = LENT) =>
+      vaultFigures(vault({ markets: [market] }), figures({ lent, idle: IDLE }))?.isBorrowable;
     expect(isBorrowable(held("lent", { cap: 0n }))).to.equal(true);
-    expect(isBorrowable(held("lent", { shares: 0n }))).to.equal(true);
-    expect(isBorrowable(held("lent", { cap: 0n, shares: 0n }))).to.equal(false);
+    expect(isBorrowable(held("lent", { shares: 0n }))).to.equal(false);
     expect(isBorrowable(held("idle"))).to.equal(false);
+    expect(isBorrowable(held("lent"), { ...LENT, borrowAssets: LENT.supplyAssets })).to.equal(false);
+    expect(isBorrowable(held("lent"), { ...LENT, borrowRate: null })).to.equal(false);
   });
 
   it("have no rates where a market with assets of the vault names none, and no figures without a market", () => {

@@ -32,7 +32,7 @@ export interface VaultFigures {
   readonly supplyCap: bigint | null;
   /** Whether the contract's maxDeposit() is above 0. */
   readonly isDepositEnabled: boolean;
-  /** Whether it has, or may supply, assets in a market with collateral. */
+  /** Whether a market with collateral that has assets of the vault can lend. */
   readonly isBorrowable: boolean;
   readonly utilization: number;
   /** Null where a market with assets of the vault has no known rate. */
@@ -72,7 +72,7 @@ export function vaultFigures(
       ? null
       : totalAssets + sum(queued, ({ capacity }) => capacity),
     isDepositEnabled: queued.some(({ capacity }) => capacity > 0n),
-    isBorrowable: lending.some(({ assets, cap }) => assets > 0n || cap !== 0n),
+    isBorrowable: lending.some(({ assets, market }) => assets > 0n && isLendable(market)),
     utilization: totalAssets === 0n ? 0 : Number(borrowed) / Number(totalAssets),
     supplyApy: weightedRate(rates(allocations, "supplyApy"), totalAssets),
     borrowApy: weightedRate(rates(allocations, "borrowApy"), allocated),
@@ -82,6 +82,11 @@ export function vaultFigures(
       null,
     ),
   };
+}
+
+/** Where the rate model reverts, so does every loan. */
+function isLendable({ liquidity, borrowApy }: MarketFigures): boolean {
+  return liquidity > 0n && borrowApy !== null;
 }
 
 function allocationOf({ id, shares, cap }: VaultMarket, market: MarketFigures): Allocation {

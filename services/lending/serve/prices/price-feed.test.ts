@@ -2,10 +2,11 @@ import { expect } from "chai";
 import { beforeEach, describe, it } from "mocha";
 import { ServiceError } from "../../../shared/errors.ts";
 import type { PriceSource, PricesRequest } from "../../../shared/grpc/types.ts";
+import { pricesOf } from "../../test/answers.ts";
 import { address } from "../../test/fake-protocol.ts";
 import { timeOf } from "../../test/stored.ts";
 import { PriceFeed } from "./price-feed.ts";
-import { NO_PRICES, PriceTable } from "./price-table.ts";
+import { mergePrices, NO_PRICES } from "./price-table.ts";
 
 const [USDC, WETH, NOPE] = [address(1), address(2), address(3)];
 const TOKENS = new Set([WETH, USDC, NOPE]);
@@ -35,6 +36,11 @@ class FakeSource implements PriceSource {
     return { block, blockTime: timeOf(block), prices };
   }
 }
+
+const ORACLES = {
+  quotes: new Map([[WETH, { usd: 1_990, source: "aave", ageSeconds: 0 } as const]]),
+  lagSeconds: 0,
+};
 
 describe("PriceFeed", () => {
   let source: FakeSource;
@@ -130,7 +136,7 @@ describe("PriceFeed", () => {
     source.prices.set(WETH, 2_001);
     await refresh(201);
     expect(book.tableFor(head(201)).tag).not.to.equal(table.tag);
-    const same = new PriceTable(new Map([...source.prices].reverse()));
+    const same = pricesOf(Object.fromEntries([...source.prices].reverse()));
     expect(book.tableFor(head(201)).tag).to.equal(same.tag);
   });
 
@@ -170,7 +176,7 @@ describe("PriceFeed", () => {
     };
     await refresh(201, tokens);
     expect(book.isFailing).to.equal(true);
-    expect(book.tableFor(head(201))).to.equal(table);
+    expect(book.tableFor(head(200))).to.equal(table);
   });
 
   it("has no prices and is not stale for a chain that evm-dex does not index: oracles price it", async () => {
@@ -178,41 +184,56 @@ describe("PriceFeed", () => {
     await refresh(200);
     const table = book.tableFor(head(200));
     expect(table.usdOf(WETH)).to.deep.equal(Number.NaN);
-    expect(table.usdOfUnit("USD"), "an oracle counts").to.equal(1);
     expect(book.staleness(head(200))).to.equal(undefined);
     expect(book.isFailing).to.equal(false);
     source.failure = new Error("gone");
     nowMs += 3_600_000;
     await refresh(201);
     expect(book.tableFor(head(201)), "prices it never returned cannot be too old").to.equal(table);
+    expect(book.tableFor(head(201), ORACLES).usdOf(WETH), "an oracle counts").to.equal(1_990);
     expect(book.staleness(head(201))).to.equal(undefined);
+    expect(book.staleness(head(201), 7), "an oracle was read earlier").to.equal("prices; age=7");
   });
 
-  it("uses the prices of a head that is behind, says when that is far, and not those of long ago", async () => {
+  it("uses the prices of a head that is behind, says how old they are, and not those of long ago", async () => {
     source.head = 180;
     await refresh(200);
     expect(usd(200)).to.deep.equal([1, 2_000, Number.NaN]);
-    expect(book.staleness(head(200)), "40 seconds").to.equal(undefined);
+    expect(book.staleness(head(200))).to.equal("prices; age=40");
+    expect(book.tableFor(head(200)).of(WETH)).to.deep.equal({ usd: 2_000, source: "dex", ageSeconds: 40 });
     expect(book.staleness(head(211))).to.equal("prices; age=62");
     const far = head(180 + STALE_SECONDS / 2 + 1);
     expect(book.staleness(far)).to.equal("prices; age=602");
     expect(book.tableFor(far).usdOf(WETH)).to.deep.equal(Number.NaN);
-    expect(book.tableFor(far).usdOfUnit("USD"), "an oracle counts").to.equal(1);
+    expect(book.tableFor(far, ORACLES).usdOf(WETH), "an oracle counts").to.equal(1_990);
   });
 });
 
-describe("PriceTable", () => {
-  it("knows what an oracle counts in: USD, or a token that has a price", () => {
-    const table = new PriceTable(new Map([[WETH, 2_000]]));
-    expect([table.usdOf(WETH), table.usdOf(NOPE)]).to.deep.equal([2_000, Number.NaN]);
-    expect(["USD", WETH, NOPE, ""].map((unit) => table.usdOfUnit(unit))).to.deep.equal([
-      ...[1, 2_000],
-      ...[Number.NaN, Number.NaN],
-    ]);
+describe("prices of the walk and of oracles", () => {
+  const walk = { usd: new Map([[USDC, 1]]), anchors: new Set([USDC]) };
+  const saying = (quotes: Record<string, number>) => ({
+    quotes: new Map(
+      Object.entries(quotes).map(([token, usd]) => [token, { usd, source: "aave", ageSeconds: 0 } as const]),
+    ),
+    lagSeconds: 0,
   });
 
-  it("has nothing at all where prices expired, not even oracles", () => {
-    expect([NO_PRICES.usdOf(WETH), NO_PRICES.usdOfUnit("USD")]).to.deep.equal([Number.NaN, Number.NaN]);
-    expect(NO_PRICES.tag).not.to.equal(new PriceTable(new Map()).tag);
+  it("are one a token: the walk's first, then an oracle's", () => {
+    const table = mergePrices(walk, {
+      oracles: saying({ [USDC]: 0.9998, [WETH]: 2_000 }),
+      walkLagSeconds: 4,
+    });
+    expect(table.of(USDC)).to.deep.equal({ usd: 1, source: "dex", ageSeconds: 4 });
+    expect(table.of(WETH)).to.deep.equal({ usd: 2_000, source: "aave", ageSeconds: 0 });
+    expect(table.of(NOPE)).to.equal(undefined);
+  });
+
+  it("do not hold a stablecoin at 1 USD where an oracle says that it has lost its peg", () => {
+    const table = mergePrices(walk, { oracles: saying({ [USDC]: 0.88 }), walkLagSeconds: 0 });
+    expect(table.of(USDC)).to.deep.equal({ usd: 0.88, source: "aave", ageSeconds: 0 });
+  });
+
+  it("are none where those of the walk expired, not even of oracles", async () => {
+    expect([NO_PRICES.usdOf(WETH), NO_PRICES.usdOf(USDC)]).to.deep.equal([Number.NaN, Number.NaN]);
   });
 });

@@ -3,12 +3,11 @@ import type { Span, SpanContext } from "@opentelemetry/api";
 import { ServiceError } from "../../../shared/errors.ts";
 import { MAX_PRICE_TOKENS, type PriceSource, type PricesResponse } from "../../../shared/grpc/types.ts";
 import { errorTypeOf, markSpanFailed, type Tracing, withRootSpan } from "../../../shared/tracing/tracing.ts";
-import { NO_PRICES, ORACLES_ONLY, PriceTable } from "./price-table.ts";
+import { NO_ORACLES, type OraclePrices } from "./oracle-prices.ts";
+import { mergePrices, NO_PRICES, type PriceTable, type WalkPrices } from "./price-table.ts";
 
 /** evm-dex indexes the same chain concurrently: retries for a block that it does not have yet. */
 const RETRY = { times: 8, pauseMs: 100 };
-/** Prices of a block this much older than the tables' count as fresh: evm-dex is a few blocks behind. */
-const LAG_ALLOWED_SECONDS = 60;
 
 export interface PriceFeedOptions {
   readonly chainId: number;
@@ -31,7 +30,7 @@ export interface PricedHead {
 }
 
 interface PriceSnapshot {
-  readonly table: PriceTable;
+  readonly walk: WalkPrices;
   readonly receivedMs: number;
   /** Block and its Unix seconds; undefined where evm-dex does not index the chain: no prices, which cannot age. */
   readonly at: { readonly block: number; readonly time: number } | undefined;
@@ -45,6 +44,14 @@ export class PriceFeed {
   readonly #now: () => number;
   #latest: PriceSnapshot | undefined;
   #isFailing = false;
+  #merged:
+    | {
+        readonly walk: WalkPrices | undefined;
+        readonly oracles: OraclePrices;
+        readonly walkLagSeconds: number;
+        readonly table: PriceTable;
+      }
+    | undefined;
   /** The last requested block: prices of an earlier one mean that evm-dex is behind, and retries do not help. */
   #requestedBlock = 0;
 
@@ -93,15 +100,16 @@ export class PriceFeed {
     const hadPrices = this.#latest !== undefined;
     try {
       const responses = await this.#request(query.head.blockNumber, tokens);
-      const prices = new Map<string, number>();
-      for (const { token, usd } of responses?.flatMap((response) => response.prices) ?? []) {
-        if (usd !== null && Number.isFinite(usd)) prices.set(token, usd);
+      const usdOf = new Map<string, number>();
+      const anchors = new Set<string>();
+      for (const { token, usd, hops } of responses?.flatMap((response) => response.prices) ?? []) {
+        if (usd === null || !Number.isFinite(usd)) continue;
+        usdOf.set(token, usd);
+        if (hops === 0) anchors.add(token);
       }
-      const table = new PriceTable(prices);
       const [first] = responses ?? [];
       this.#latest = {
-        // The same object while prices do not change: callers compare by reference.
-        table: this.#latest?.table.tag === table.tag ? this.#latest.table : table,
+        walk: { usd: usdOf, anchors },
         receivedMs: this.#now(),
         at: first && { block: first.block, time: first.blockTime },
         span: span?.spanContext(),
@@ -139,20 +147,40 @@ export class PriceFeed {
     }
   }
 
-  /** The prices for rows of this head. */
-  tableFor(head: PricedHead): PriceTable {
+  /**
+   * The prices for rows of this head: the walk's, then those of oracles. The same object while they are the same: callers
+   * compare by reference.
+   */
+  tableFor(head: PricedHead, oracles: OraclePrices = NO_ORACLES): PriceTable {
     const { staleSeconds } = this.#options;
     if (this.#latest === undefined || this.#outageSeconds() > staleSeconds) return NO_PRICES;
-    return this.#lagSeconds(head) > staleSeconds ? ORACLES_ONLY : this.#latest.table;
+    const { walk } = this.#latest;
+    const walkLagSeconds = this.#lagSeconds(head);
+    const inputs = { walk: walkLagSeconds > staleSeconds ? undefined : walk, oracles, walkLagSeconds };
+    const last = this.#merged;
+    const isSame =
+      last !== undefined &&
+      last.walk === inputs.walk &&
+      last.oracles === oracles &&
+      last.walkLagSeconds === walkLagSeconds;
+    if (isSame) return last.table;
+    const merged = mergePrices(inputs.walk, { oracles, walkLagSeconds });
+    const table = merged.tag === last?.table.tag ? last.table : merged;
+    this.#merged = { ...inputs, table };
+    return table;
   }
 
-  /** The value of X-Data-Stale for rows of this head; undefined while their prices are fresh. */
-  staleness(head: PricedHead): string | undefined {
+  /**
+   * The value of X-Data-Stale for rows of this head; undefined while all their prices are of its block. `oracleLagSeconds`:
+   * by how much the oldest reading of an oracle is older.
+   */
+  staleness(head: PricedHead, oracleLagSeconds = 0): string | undefined {
     if (this.#latest === undefined) return "prices";
-    // While the head advances, both grow: the longer one is the age of the prices.
-    const age = Math.max(this.#outageSeconds(), this.#lagSeconds(head));
-    const isFresh = (this.#latest.at === undefined || !this.#isFailing) && age <= LAG_ALLOWED_SECONDS;
-    return isFresh ? undefined : `prices; age=${Math.floor(age)}`;
+    const { at } = this.#latest;
+    // While the head advances, both grow: the longer one is the age of the walk's prices.
+    const age = Math.max(this.#outageSeconds(), this.#lagSeconds(head), oracleLagSeconds);
+    const isOfBlock = at === undefined || (!this.#isFailing && at.block >= head.blockNumber);
+    return isOfBlock && oracleLagSeconds === 0 ? undefined : `prices; age=${Math.floor(age)}`;
   }
 
   /** Seconds since the last prices, while requests fail. */

@@ -7,10 +7,12 @@ import type { Store } from "../../../shared/storage/port.ts";
 import type { Tracing } from "../../../shared/tracing/tracing.ts";
 import type { CuratorRegistry } from "../../curators.ts";
 import type { ChainDeployments, DeployedProtocol } from "../../deployments.ts";
+import { priceOracles } from "../../protocols/price-oracles/price-oracles.ts";
 import type { EntitySet } from "../../protocols/protocol.ts";
 import type { ProtocolId } from "../../protocols/protocol-id.ts";
 import type { LendingRow } from "../../protocols/rows.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
+import { type OraclePrices, oraclePricesOf } from "../prices/oracle-prices.ts";
 import { PriceFeed } from "../prices/price-feed.ts";
 import type { PriceTable } from "../prices/price-table.ts";
 import { EntityMirror } from "./entity-mirror.ts";
@@ -52,6 +54,7 @@ export interface ChainTablesOptions {
 interface RowSnapshot {
   readonly checkpoint: CheckpointRow;
   readonly rows: RowSet;
+  readonly oracles: OraclePrices;
 }
 
 interface ProtocolState {
@@ -101,7 +104,7 @@ export class ChainTables {
       this.#settle = resolve;
     });
     const kinds = chain.protocols.flatMap(({ protocol }) => protocol.kinds);
-    this.#mirror = new EntityMirror(store, { chainId, kinds });
+    this.#mirror = new EntityMirror(store, { chainId, kinds: [...kinds, ...priceOracles.kinds] });
     this.#prices = new PriceFeed({
       ...{ chainId, source: prices, staleSeconds, tracing, now: this.#now },
       onChange: (change) => events.pricesChanged({ chainId, ...change }),
@@ -135,8 +138,8 @@ export class ChainTables {
   ): { tables: ProtocolTables; version: DataVersion; priceSpan: SpanContext | undefined } | undefined {
     const current = this.#protocols.get(protocol)?.current;
     if (current === undefined) return undefined;
-    const { checkpoint } = current.snapshot;
-    const stale = this.#prices.staleness(checkpoint);
+    const { checkpoint, oracles } = current.snapshot;
+    const stale = this.#prices.staleness(checkpoint, oracles.lagSeconds);
     const tag = `${checkpoint.version}-${current.prices.tag}`;
     const version = { ...versionOf(checkpoint), tag, ...(stale !== undefined && { stale }) };
     return { tables: current.tables, version, priceSpan: this.#prices.span };
@@ -212,8 +215,12 @@ export class ChainTables {
       this.#nextReadAtMs = this.#now() + WRITE_IN_PROGRESS_MS;
       return false;
     }
-    for (const deployed of this.#options.chain.protocols) {
-      await this.#buildRows(deployed, { ...read, slices });
+    const { chain, staleSeconds } = this.#options;
+    const ids = priceOracles.roots(chain.oracles).map(({ id }) => id);
+    const time = read.checkpoint.blockTime;
+    const oracles = oraclePricesOf(read.entities, { time, ids, staleSeconds });
+    for (const deployed of chain.protocols) {
+      await this.#buildRows(deployed, { ...read, oracles, slices });
     }
     const tokens = [...this.#protocols.values()].flatMap(({ snapshot }) => [...tokensOf(snapshot.rows)]);
     this.#tokens = new Set(tokens);
@@ -223,7 +230,12 @@ export class ChainTables {
 
   async #buildRows(
     deployed: DeployedProtocol,
-    { checkpoint, entities, slices }: { checkpoint: CheckpointRow; entities: EntitySet; slices: TimeSlices },
+    {
+      checkpoint,
+      entities,
+      oracles,
+      slices,
+    }: { checkpoint: CheckpointRow; entities: EntitySet; oracles: OraclePrices; slices: TimeSlices },
   ): Promise<void> {
     const { chainId } = this.#options.chain;
     const protocol = deployed.protocol.id;
@@ -233,7 +245,7 @@ export class ChainTables {
         ...{ deployed, entities, chainId, time: checkpoint.blockTime, memory, slices },
         onSkipped: (row) => this.#options.events.rowSkipped({ chainId, protocol, row }),
       });
-      const snapshot = { checkpoint, rows };
+      const snapshot = { checkpoint, rows, oracles };
       this.#protocols.set(protocol, { ...before, memory, snapshot });
     } catch (error) {
       // The other protocols continue.
@@ -251,7 +263,7 @@ export class ChainTables {
 
   #isAtOldPrices(): boolean {
     for (const { snapshot, current } of this.#protocols.values()) {
-      const prices = this.#prices.tableFor(snapshot.checkpoint);
+      const prices = this.#prices.tableFor(snapshot.checkpoint, snapshot.oracles);
       if (current?.snapshot !== snapshot || current.prices !== prices) return true;
     }
     return false;
@@ -263,8 +275,8 @@ export class ChainTables {
     const { chainId } = chain;
     for (const [protocol, state] of this.#protocols) {
       const { snapshot, current } = state;
-      const { rows, checkpoint } = snapshot;
-      const prices = this.#prices.tableFor(checkpoint);
+      const { rows, checkpoint, oracles } = snapshot;
+      const prices = this.#prices.tableFor(checkpoint, oracles);
       if (current?.snapshot === snapshot && current.prices === prices) continue;
       const time = checkpoint.blockTime;
       const tables = new ProtocolTables({ rows, prices, protocol, chainId, time, curators });

@@ -1,17 +1,9 @@
-import type { MarketRow, OraclePrice, TokenRef, VaultMarketRow, VaultRow } from "../../protocols/rows.ts";
+import type { MarketRow, TokenRef, VaultMarketRow, VaultRow } from "../../protocols/rows.ts";
 import { layoutOf, mapTexts, type ReadColumns } from "../columns/row-columns.ts";
 import type { PriceTable } from "../prices/price-table.ts";
 
 /** The stored curator of a vault without one. */
 export const NO_CURATOR = "";
-/** The oracle unit of a row without an oracle price. */
-const NO_UNIT = "";
-
-const oracle = {
-  texts: { oracleUnit: (row: { oracle: OraclePrice | null }) => row.oracle?.unit ?? NO_UNIT },
-  numbers: { oracle: (row: { oracle: OraclePrice | null }) => row.oracle?.value ?? null },
-};
-
 interface Rated {
   readonly supplyApy: number | null;
   readonly borrowApy: number | null;
@@ -47,7 +39,6 @@ export const VAULT_LAYOUT = layoutOf<VaultRow>()({
     vaultName: (row) => row.vaultName,
     token: (row) => row.underlying.address,
     tokenSymbol: (row) => row.underlying.symbol,
-    ...oracle.texts,
   },
   numbers: {
     listed: (row) => row.listed,
@@ -63,12 +54,11 @@ export const VAULT_LAYOUT = layoutOf<VaultRow>()({
     ltv: (row) => row.ltv,
     borrowable: (row) => row.borrowable,
     depositEnabled: (row) => row.depositEnabled,
-    ...oracle.numbers,
   },
 });
 
 export const MARKET_LAYOUT = layoutOf<MarketRow>()({
-  texts: { ...pair, ...oracle.texts },
+  texts: pair,
   numbers: {
     listed: (row) => row.listed,
     supply: (row) => row.supply,
@@ -76,19 +66,17 @@ export const MARKET_LAYOUT = layoutOf<MarketRow>()({
     available: (row) => row.available,
     ...rates,
     ltv: (row) => row.ltv,
-    ...oracle.numbers,
   },
 });
 
 export const VAULT_MARKET_LAYOUT = layoutOf<VaultMarketRow>()({
-  texts: { vault: (row) => row.vaultAddress, ...pair, ...oracle.texts },
+  texts: { vault: (row) => row.vaultAddress, ...pair },
   numbers: {
     ...rates,
     ltv: (row) => row.ltv,
     allocation: (row) => row.allocation,
     allocationShare: (row) => row.allocationShare,
     supplyCap: (row) => row.supplyCap,
-    ...oracle.numbers,
   },
 });
 
@@ -100,16 +88,10 @@ export type VaultColumns = ColumnsOf<typeof VAULT_LAYOUT>;
 export type MarketColumns = ColumnsOf<typeof MARKET_LAYOUT>;
 export type VaultMarketColumns = ColumnsOf<typeof VAULT_MARKET_LAYOUT>;
 
-/** The USD price of each row's token: of the price walk, else of the row's own oracle, in USD or in a token that the walk prices; NaN without either. */
+/** The USD price of each row's token; NaN without one. */
 export function tokenPricesUsd(
   rows: VaultColumns | MarketColumns | VaultMarketColumns,
   prices: PriceTable,
 ): Float64Array {
-  const usd = mapTexts(rows.text("token"), (token) => prices.usdOf(token));
-  const unitUsd = mapTexts(rows.text("oracleUnit"), (unit) => prices.usdOfUnit(unit));
-  const oracles = rows.number("oracle");
-  for (let at = 0; at < usd.length; at++) {
-    if (Number.isNaN(usd[at])) usd[at] = (oracles[at] as number) * (unitUsd[at] as number);
-  }
-  return usd;
+  return mapTexts(rows.text("token"), (token) => prices.usdOf(token));
 }

@@ -36,7 +36,13 @@ import {
 } from "../columns/table-columns.ts";
 import type { PriceTable } from "../prices/price-table.ts";
 import { type Curation, findCuration } from "./curation.ts";
-import { type MarketColumns, NO_CURATOR, tokenPricesUsd, type VaultMarketColumns } from "./layouts.ts";
+import {
+  type MarketColumns,
+  NO_CURATOR,
+  tokenPricesUsd,
+  type VaultColumns,
+  type VaultMarketColumns,
+} from "./layouts.ts";
 import type { RowSet } from "./row-set.ts";
 
 const asc = (field: string): OrderTerm => ({ field, direction: "asc" });
@@ -162,6 +168,7 @@ export class ProtocolTables {
       ltv: numbers(column("ltv")),
       borrowable: flags(column("borrowable")),
       depositEnabled: flags(column("depositEnabled")),
+      ...priceColumns(vaults, prices),
       listed: flags(column("listed")),
       isCurated: flags(curated),
     };
@@ -240,6 +247,7 @@ export class ProtocolTables {
       ...rateColumns(markets),
       ltv,
       lltv: ltv,
+      ...priceColumns(markets, this.#options.prices),
       listed: flags(markets.number("listed")),
     };
     return new ColumnTable({ count, columns, defaultOrder: ORDERS.markets });
@@ -266,6 +274,7 @@ export class ProtocolTables {
       allocationUsd: inUsd(vaultMarkets.number("allocation")),
       allocationShare: numbers(vaultMarkets.number("allocationShare")),
       supplyCapUsd: inUsd(vaultMarkets.number("supplyCap")),
+      ...priceColumns(vaultMarkets, prices),
     };
     return new ColumnTable({ count, columns, defaultOrder: ORDERS.markets });
   }
@@ -287,6 +296,14 @@ function pairColumns(rows: MarketColumns | VaultMarketColumns) {
     loanSymbol: texts(rows.text("loanSymbol")),
     collateralAddress: texts(rows.text("collateral")),
     collateralSymbol: texts(rows.text("collateralSymbol")),
+  };
+}
+
+function priceColumns(rows: VaultColumns | MarketColumns | VaultMarketColumns, prices: PriceTable) {
+  const tokens = rows.text("token");
+  return {
+    priceSource: texts(replaceTexts(tokens, (token) => prices.of(token)?.source ?? "")),
+    priceAgeSeconds: numbers(mapTexts(tokens, (token) => prices.of(token)?.ageSeconds ?? Number.NaN)),
   };
 }
 

@@ -80,7 +80,6 @@ export function tokensOf(rows: RowSet): Set<string> {
   const tokens = new Set<string>();
   for (const columns of [rows.vaults, rows.markets, rows.vaultMarkets]) {
     for (const token of distinctTexts(columns.text("token"))) tokens.add(token);
-    for (const unit of distinctTexts(columns.text("oracleUnit"))) if (unit.startsWith("0x")) tokens.add(unit);
   }
   return tokens;
 }

@@ -48,6 +48,11 @@ export class Multicall {
     this.#limits = { batchLimits: this.#options.batchLimits, maxBytes, parallel };
   }
 
+  /** The contract that makes the calls. */
+  get address(): Hex {
+    return this.#options.address;
+  }
+
   at(block: PinnedBlock): PinnedCalls {
     return new CallQueue(new BlockCaller(this.#options, block), this.#limits);
   }

@@ -211,10 +211,16 @@ class MongoStore implements Store {
     return rowsOf(documents, entry.declared.fields) as RowOf<C>[];
   }
 
-  async getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
+  async getLast<C extends Collection>(
+    from: C,
+    keys: readonly Partial<RowOf<C>>[],
+    by?: readonly (keyof RowOf<C> & string)[],
+  ): Promise<RowOf<C>[]> {
     const entry = this.#collections.get(from);
-    const distinct = new Map(keys.map((key) => [keyId(entry, key), key]));
-    const names = entry.declared.key.map((field) => field.name);
+    const names = by ?? entry.declared.key.map((field) => field.name);
+    const distinct = new Map(
+      keys.map((key) => [names.map((name) => JSON.stringify(String(key[name as never]))).join(), key]),
+    );
     const last = names.at(-1) as keyof RowOf<C> & string;
     // The driver's pool bounds the concurrency.
     const found = await Promise.all(

@@ -4,6 +4,8 @@ import { isDamaged } from "../damage.ts";
 import type { Stored } from "../values.ts";
 
 const MAX_STATEMENTS = 400;
+/** Keys in one statement: their text stays small beside the rows. */
+const KEYS_A_READ = 5_000;
 
 /** The driver with cached statements and retries on locks. */
 export class Connection {
@@ -38,6 +40,20 @@ export class Connection {
   /** Rows as arrays. Never uses the driver's `get`: it leaves its statement open, which blocks checkpoints and writes. */
   all(sql: string, params: readonly Stored[] = []): Stored[][] {
     return this.prepare(sql).raw().all(params) as Stored[][];
+  }
+
+  /** Rows of a statement that takes a JSON list of keys; of many keys in one transaction: all see one snapshot. */
+  allOfKeys(sql: string, keys: readonly string[]): Stored[][] {
+    const readPage = (from: number) =>
+      this.all(sql, [`[${keys.slice(from, from + KEYS_A_READ).join(",")}]`]);
+    if (keys.length === 0) return [];
+    if (keys.length <= KEYS_A_READ) return readPage(0);
+    return this.transaction("read", () => {
+      const found: Stored[][] = [];
+      for (let from = 0; from < keys.length; from += KEYS_A_READ)
+        for (const row of readPage(from)) found.push(row);
+      return found;
+    });
   }
 
   /** Runs once and returns how many rows changed. */

@@ -6,6 +6,11 @@ export interface SqliteOptions {
   readonly path: string;
   /** How much of the file is memory-mapped; 64 MiB by default. Mapped pages count as memory of the process. */
   readonly mappedBytes?: number;
+  /**
+   * How long the log grows before its pages are copied into the file; 64 MB by default. A page that many transactions change
+   * is copied once. All processes that write a file should agree.
+   */
+  readonly logBytes?: number;
   /** Rejects every write; the file must exist. */
   readonly readOnly?: boolean;
   /** How long a write waits for another process's transaction before it fails; 30 s by default. */
@@ -41,6 +46,8 @@ export async function openConnection(options: SqliteOptions): Promise<Connection
   return connection;
 }
 
+const PAGE_BYTES = 8192;
+
 export const MEMORY = ":memory:";
 
 /** The driver blocks the event loop while it waits for a lock, so it waits briefly and `retrying` waits asynchronously. */
@@ -50,7 +57,7 @@ function configure(connection: Connection, options: SqliteOptions): void {
   if (options.readOnly) {
     connection.exec("PRAGMA query_only = 1");
   } else {
-    connection.exec("PRAGMA page_size = 8192");
+    connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
     const mode = connection.all("PRAGMA journal_mode = WAL")[0]?.[0];
     if (mode !== "wal" && mode !== "memory")
       throw new Error("this file system does not allow write-ahead logging");
@@ -63,9 +70,10 @@ function configure(connection: Connection, options: SqliteOptions): void {
   connection.exec("PRAGMA cache_size = -32768");
   connection.exec(`PRAGMA mmap_size = ${Math.trunc(options.mappedBytes ?? 2 ** 26)}`);
   connection.exec("PRAGMA temp_store = MEMORY");
-  // As many pages as fit into journal_size_limit: a page that many transactions change is copied to the file once.
-  connection.exec("PRAGMA wal_autocheckpoint = 8000");
-  connection.all("PRAGMA journal_size_limit = 67108864");
+  const logBytes = options.logBytes ?? 2 ** 26;
+  // Fewer pages than fit: the transaction that passes the mark must not make the file longer than it may stay.
+  connection.exec(`PRAGMA wal_autocheckpoint = ${Math.floor((0.975 * logBytes) / PAGE_BYTES)}`);
+  connection.all(`PRAGMA journal_size_limit = ${logBytes}`);
 }
 
 export function messageOf(error: unknown): string {

@@ -1,5 +1,5 @@
 /** Conversion between rows and SQLite's cells. */
-import type { CompiledCollection } from "../declaration.ts";
+import type { CompiledCollection, FieldInfo } from "../declaration.ts";
 import type { Encoders, Predicate } from "../query.ts";
 import { decoderOf, encoderOf, type Stored } from "../values.ts";
 import { SQLITE_DIALECT, upsertSql } from "./sql.ts";
@@ -60,6 +60,29 @@ export function keyPredicates(
     const encode = encoders.get(field.name) as (value: unknown) => Stored;
     return { field, op: "eq", value: encode(row[field.name]) };
   });
+}
+
+/**
+ * Writes some fields of a row, those of a key, as JSON, as selectByKeysSql takes it. An ingest does so for every row that it
+ * looks up.
+ */
+export function keyWriter(
+  { encoders }: Entry,
+  fields: readonly FieldInfo[],
+): (row: Readonly<Record<string, unknown>>) => string {
+  const columns = fields.map(({ name }) => ({
+    name,
+    encode: encoders.get(name) as (value: unknown) => Stored,
+  }));
+  return (row) => {
+    let text = "";
+    for (const { name, encode } of columns) {
+      const value = encode(row[name]);
+      const part = typeof value === "number" ? String(value) : JSON.stringify(value);
+      text += text === "" ? `[${part}` : `,${part}`;
+    }
+    return `${text}]`;
+  };
 }
 
 export function rowsOf(

@@ -149,13 +149,24 @@ export function selectByKeysSql(declared: CompiledCollection): string {
   return selectEachSql(declared, same);
 }
 
-/** For each key its row, or the last before it that differs in the key's last field alone. The parameter is as for selectByKeysSql. */
-export function selectLastSql(declared: CompiledCollection): string {
-  const same = declared.key.slice(0, -1).map((field, i) => `${quoted(field.name)} = k.value ->> ${i}`);
-  const last = quoted((declared.key.at(-1) as FieldInfo).name);
+/**
+ * For each list of values of `fields` the row with them, or the last before it that differs in the last of them alone. Those
+ * are the key's, or the leading ones of an index; of rows that are the same in them, the last by key. The parameter is as for
+ * selectByKeysSql.
+ */
+export function selectLastSql(declared: CompiledCollection, fields = declared.key): string {
+  const same = fields.slice(0, -1).map((field, i) => `${quoted(field.name)} = k.value ->> ${i}`);
+  const last = quoted((fields.at(-1) as FieldInfo).name);
   const upTo = [...same, `${last} <= k.value ->> ${same.length}`].join(" AND ");
-  const found = `row.${last} = (SELECT max(${last}) FROM ${quoted(declared.name)} WHERE ${upTo})`;
-  return selectEachSql(declared, [...same.map((condition) => `row.${condition}`), found]);
+  if (fields === declared.key) {
+    const found = `row.${last} = (SELECT max(${last}) FROM ${quoted(declared.name)} WHERE ${upTo})`;
+    return selectEachSql(declared, [...same.map((condition) => `row.${condition}`), found]);
+  }
+  const order = [last, ...declared.key.filter((field) => !fields.includes(field)).map((f) => quoted(f.name))];
+  const newest = `ORDER BY ${order.map((name) => `${name} DESC`).join(", ")} LIMIT 1`;
+  const found = `(SELECT ${list(declared.key)} FROM ${quoted(declared.name)} WHERE ${upTo} ${newest})`;
+  const key = declared.key.map((field) => `row.${quoted(field.name)}`).join(", ");
+  return selectEachSql(declared, [`(${key}) = ${found}`]);
 }
 
 /** CROSS JOIN: the keys decide the order, each is one look-up. */

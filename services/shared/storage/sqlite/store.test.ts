@@ -1,6 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { collection, put } from "../port.ts";
 import { describeStore } from "../suite.ts";
 import { openSqliteStore } from "./store.ts";
 
@@ -18,4 +21,43 @@ describeStore("sqlite in a file", {
       remove: () => rm(dir, { recursive: true, force: true }),
     };
   },
+});
+
+describe("sqlite log", () => {
+  const notes = collection({
+    name: "notes",
+    fields: { id: "int", text: "text" },
+    key: ["id"],
+    indexes: [],
+    shardKey: ["id"],
+  });
+
+  /** Bytes of the log after the same rows were written again and again, 4 MB of pages in all. */
+  async function logAfterWrites(logBytes: number): Promise<number> {
+    const dir = await mkdtemp(join(tmpdir(), "store-"));
+    try {
+      const path = join(dir, "store.sqlite");
+      const store = await openSqliteStore({ path, logBytes });
+      await store.declare([notes]);
+      for (let round = 0; round < 20; round++) {
+        const text = `${round}`.padEnd(2_000, "x");
+        await store.write([
+          put(
+            notes,
+            Array.from({ length: 100 }, (_, id) => ({ id, text })),
+          ),
+        ]);
+      }
+      const { size } = await stat(`${path}-wal`);
+      await store.close();
+      return size;
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
+  }
+
+  it("is copied into the file when it has the given length, and begins again", async () => {
+    expect(await logAfterWrites(2 ** 19)).to.be.below(2 ** 20);
+    expect(await logAfterWrites(2 ** 23)).to.be.above(2 ** 21);
+  });
 });

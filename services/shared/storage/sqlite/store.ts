@@ -10,6 +10,7 @@ import {
   compileCollection,
   DeclaredCollections,
   extensionOf,
+  type FieldInfo,
   isSameDeclaration,
 } from "../declaration.ts";
 import {
@@ -27,6 +28,7 @@ import {
   type WriteStep,
 } from "../port.ts";
 import {
+  fieldsNamed,
   type ParsedQuery,
   parseFilter,
   parseQuery,
@@ -39,7 +41,16 @@ import {
 import type { Stored } from "../values.ts";
 import type { Connection } from "./connection.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
-import { type Entry, encodeRow, entryOf, keyCells, keyPredicates, ROWS_A_CALL, rowsOf } from "./rows.ts";
+import {
+  type Entry,
+  encodeRow,
+  entryOf,
+  keyCells,
+  keyPredicates,
+  keyWriter,
+  ROWS_A_CALL,
+  rowsOf,
+} from "./rows.ts";
 import { sizeOfFile } from "./size.ts";
 import {
   countSql,
@@ -246,10 +257,15 @@ class SqliteStore implements Store {
     ) as RowOf<C>[];
   }
 
-  async getLast<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
+  async getLast<C extends Collection>(
+    from: C,
+    keys: readonly Partial<RowOf<C>>[],
+    by?: readonly (keyof RowOf<C> & string)[],
+  ): Promise<RowOf<C>[]> {
     const entry = this.#collections.get(from);
     const { declared } = entry;
-    const found = await this.#selectEach(entry, { text: selectLastSql(declared), keys });
+    const fields = by === undefined ? declared.key : fieldsNamed(declared, by);
+    const found = await this.#selectEach(entry, { text: selectLastSql(declared, fields), keys, fields });
     // Several keys may share the same last row.
     const rows = new Map(found.map((cells) => [JSON.stringify(keyCells(declared, cells)), cells]));
     return rowsOf([...rows.values()], declared.fields) as RowOf<C>[];
@@ -258,23 +274,19 @@ class SqliteStore implements Store {
   /** Runs a statement for some thousand keys at a time, in one read transaction: all see one snapshot. */
   async #selectEach(
     entry: Entry,
-    { text, keys }: { text: string; keys: readonly Readonly<Record<string, unknown>>[] },
+    {
+      text,
+      keys,
+      fields = entry.declared.key,
+    }: {
+      text: string;
+      keys: readonly Readonly<Record<string, unknown>>[];
+      fields?: readonly FieldInfo[];
+    },
   ): Promise<Stored[][]> {
-    const distinct = [
-      ...new Set(keys.map((key) => JSON.stringify(keyPredicates(entry, key).map((p) => p.value)))),
-    ];
-    if (distinct.length === 0) return [];
-    const readPage = (from: number) =>
-      this.#connection.all(text, [`[${distinct.slice(from, from + KEYS_A_READ).join(",")}]`]);
-    return this.#connection.retrying(() => {
-      if (distinct.length <= KEYS_A_READ) return readPage(0);
-      return this.#connection.transaction("read", () => {
-        const found: Stored[][] = [];
-        for (let from = 0; from < distinct.length; from += KEYS_A_READ)
-          for (const row of readPage(from)) found.push(row);
-        return found;
-      });
-    });
+    // Sorted: neighbours are on one page.
+    const distinct = [...new Set(keys.map(keyWriter(entry, fields)))].sort();
+    return this.#connection.retrying(() => this.#connection.allOfKeys(text, distinct));
   }
 
   async find<C extends Collection, K extends keyof RowOf<C> = keyof RowOf<C>>(
@@ -375,8 +387,6 @@ class SqliteStore implements Store {
   }
 }
 
-/** Keys in one statement: their text stays small beside the rows. */
-const KEYS_A_READ = 5_000;
 /** With fewer rows joining does not pay. */
 const LEAST_TEXTS = 32;
 

@@ -15,9 +15,17 @@ const histories = collection({
   shardKey: ["token"],
 });
 
+const visits = collection({
+  name: "visits",
+  fields: { block: "int", place: "text", time: "int" },
+  key: ["block"],
+  indexes: [{ fields: ["place", "time"] }],
+  shardKey: ["block"],
+});
+
 export function describeQueries(options: SuiteOptions): void {
   describe("queries", () => {
-    const fixture = useStore(options, [samples, histories]);
+    const fixture = useStore(options, [samples, histories, visits]);
     const fill = async (rows: readonly Sample[]): Promise<Store> => {
       await fixture.store.write([put(samples, rows)]);
       return fixture.store;
@@ -186,6 +194,28 @@ export function describeQueries(options: SuiteOptions): void {
         expect(await at(block as number), `${block}`).to.deep.equal([last]);
       }
       expect(await fixture.store.getLast(histories, [{ token: "b", block: 100 }])).to.deep.equal([]);
+    });
+
+    it("find the last row up to a value in an index; of several, the last by key", async () => {
+      const rows = [
+        { block: 1, place: "a", time: 10 },
+        { block: 2, place: "a", time: 20 },
+        { block: 3, place: "b", time: 20 },
+        { block: 4, place: "a", time: 20 },
+        { block: 5, place: "a", time: 30 },
+      ];
+      await fixture.store.write([put(visits, rows)]);
+      const at = async (...keys: { place: string; time: number }[]) =>
+        (await fixture.store.getLast(visits, keys, ["place", "time"]))
+          .map((row) => row.block)
+          .sort((a, b) => a - b);
+      expect(await at({ place: "a", time: 9 }, { place: "c", time: 99 })).to.deep.equal([]);
+      expect(await at({ place: "a", time: 19 })).to.deep.equal([1]);
+      expect(await at({ place: "a", time: 20 }, { place: "b", time: 99 })).to.deep.equal([3, 4]);
+      expect(await at({ place: "a", time: 29 }, { place: "a", time: 20 }), "each row once").to.deep.equal([
+        4,
+      ]);
+      expect(await at({ place: "a", time: 99 })).to.deep.equal([5]);
     });
 
     it("return rows in key order and all fields when nothing else is requested", async () => {

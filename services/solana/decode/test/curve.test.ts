@@ -226,6 +226,32 @@ describe("hand-made transactions: Pump.fun's bonding curve", () => {
     expect(disagreements).to.deep.equal([]);
   });
 
+  it("an event of an unknown length loses its own row, not those of the transaction", () => {
+    const made = start();
+    const sell = (event: number[]) =>
+      made.call(
+        PUMP,
+        { accounts: accounts(undefined), data: [...Buffer.from(V1.sell, "hex"), ...u64(1), ...u64(2)] },
+        () => {
+          made.transfer("user tokens", "curve tokens", 4n).drain("curve", "payer", 600);
+          made.event(PUMP, event);
+        },
+      );
+    const whole = tradeEvent({ isBuy: false, tokens: 4n, lamports: 600n });
+    // 105 bytes after the discriminator, as no version since July 2024 has it.
+    sell(whole.slice(0, 8 + 105));
+    sell(whole);
+    const { decoded, trades, disagreements } = decodeMade(made.build());
+    expect(trades.map(({ instructionIndex, amountOut }) => [instructionIndex, amountOut])).to.deep.equal([
+      [trades[0]?.instructionIndex, 600n],
+    ]);
+    expect(trades[0]?.instructionIndex).to.be.above(0);
+    expect(disagreements).to.deep.equal([
+      "sell cannot be decoded: A u32 at byte 113 is beyond 105 bytes of data.",
+    ]);
+    expect(decoded.balances).not.to.deep.equal([]);
+  });
+
   it("an event that disagrees is reported; the transfers count", () => {
     const made = start();
     trade(made, { discriminator: V1.buy, event: { isBuy: true, tokens: 5n, lamports: 999n } }, () => {

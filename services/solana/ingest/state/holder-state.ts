@@ -1,13 +1,15 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import type { BalanceChange } from "../../decode/model.ts";
 import { type HolderAccountRow, type HolderRow, holderAccounts, holders } from "../../store/collections.ts";
+import { toAccountId } from "../../store/token-number.ts";
 import type { TimedBlock } from "../timed-block.ts";
 import { type Change, DocumentCache } from "./document-cache.ts";
 
-/** Change of a token's holder count. */
-export interface HolderCountChange {
+/** What a wallet holds of a token, before and after a change. */
+export interface HoldingChange {
   readonly mint: string;
-  readonly delta: 1 | -1;
+  readonly before: bigint;
+  readonly after: bigint;
 }
 
 /** A token account with its owner and balance. */
@@ -17,19 +19,21 @@ export interface TokenAccountBalance {
   readonly amount: bigint;
 }
 
-/** Wallets with more accounts of a token have a row for each: otherwise every change would write the whole list. */
-const MAX_LISTED = 8;
-
 type OwnedBalance = Pick<BalanceChange, "mint" | "tokenAccount" | "after"> & { readonly owner: string };
 
 /** Balances of wallets: sums over their token accounts as blocks carry them after each transaction. */
 export class HolderState {
   readonly #docs: DocumentCache<typeof holders>;
   readonly #accounts: DocumentCache<typeof holderAccounts>;
+  readonly #numberOf: (mint: string) => number | undefined;
+  /** Tokens that had no number yet when the batch was loaded: nobody holds any so far. */
+  #newMints: ReadonlySet<string> = new Set();
 
-  constructor(store: Store) {
+  /** `numberOf` knows the tokens of a batch before it is loaded, new ones once they were added. */
+  constructor(store: Store, numberOf: (mint: string) => number | undefined) {
     this.#docs = new DocumentCache(store, { collection: holders });
     this.#accounts = new DocumentCache(store, { collection: holderAccounts });
+    this.#numberOf = numberOf;
   }
 
   load(blocks: readonly TimedBlock[]): Promise<void> {
@@ -38,21 +42,16 @@ export class HolderState {
     );
   }
 
-  /** Adds the balances after each transaction of a block. */
-  add({ transactions }: TimedBlock): HolderCountChange[] {
-    const counted: HolderCountChange[] = [];
-    for (const { balances } of transactions) {
-      for (const change of balances) {
-        if (!isOwned(change)) continue;
-        const delta = this.#setBalance(change);
-        if (delta !== 0) counted.push({ mint: change.mint, delta });
-      }
-    }
-    return counted;
+  /** Adds the balances after each transaction of a block, whose tokens have their numbers. */
+  add({ transactions }: TimedBlock): HoldingChange[] {
+    const changes: HoldingChange[] = [];
+    for (const { balances } of transactions)
+      for (const change of balances) if (isOwned(change)) this.#setBalance(change, changes);
+    return changes;
   }
 
   /** Adds balances of a token's accounts as of the last added block. */
-  async put(mint: string, holdings: readonly TokenAccountBalance[]): Promise<HolderCountChange[]> {
+  async put(mint: string, holdings: readonly TokenAccountBalance[]): Promise<HoldingChange[]> {
     const held = holdings.map(({ owner, tokenAccount, amount }) => ({
       mint,
       owner,
@@ -60,10 +59,9 @@ export class HolderState {
       after: amount,
     }));
     await this.#load(held);
-    return held.flatMap((each) => {
-      const delta = this.#setBalance(each);
-      return delta === 0 ? [] : [{ mint, delta }];
-    });
+    const changes: HoldingChange[] = [];
+    for (const each of held) this.#setBalance(each, changes);
+    return changes;
   }
 
   take(): { holders: Change<HolderRow>[]; holderAccounts: Change<HolderAccountRow>[] } {
@@ -76,57 +74,57 @@ export class HolderState {
   }
 
   async #load(held: readonly OwnedBalance[]): Promise<void> {
-    await this.#docs.load(held.map(({ mint, owner }) => ({ mint, owner })));
-    const listed = held.filter((each) => this.#docs.get(each)?.accounts === null);
-    await this.#accounts.load(
-      listed.map(({ mint, owner, tokenAccount }) => ({ mint, owner, account: tokenAccount })),
-    );
+    const newMints = new Set<string>();
+    const numbered = held.flatMap(({ mint, owner, tokenAccount }) => {
+      const token = this.#numberOf(mint);
+      if (token !== undefined) return [{ token, owner, account: toAccountId(tokenAccount) }];
+      newMints.add(mint);
+      return [];
+    });
+    this.#newMints = newMints;
+    await this.#docs.load(numbered.map(({ token, owner }) => ({ token, owner })));
+    await this.#accounts.load(numbered.filter((each) => this.#docs.get(each)?.account === null));
   }
 
-  /** Returns the change of the token's holder count. */
-  #setBalance(held: OwnedBalance): -1 | 0 | 1 {
-    const { mint, owner, tokenAccount, after } = held;
-    const key = { mint, owner };
+  #setBalance({ mint, owner, tokenAccount, after }: OwnedBalance, changes: HoldingChange[]): void {
+    const token = this.#numberOf(mint);
+    if (token === undefined) throw new Error(`Token ${mint} has no number.`);
+    const key = { token, owner };
+    if (this.#newMints.has(mint)) this.#docs.assumeAbsent(key);
     const known = this.#docs.get(key);
-    if (known === undefined) {
-      if (after === 0n) return 0;
-      this.#docs.set(key, { mint, owner, balance: after, accounts: [tokenAccount, after.toString()] });
-      return 1;
-    }
-    const listed = known.accounts as readonly string[] | null;
-    const { before, accounts } = listed === null ? this.#setInRow(held) : this.#setInList(listed, held);
-    if (before === after) return 0;
-    const balance = known.balance + after - before;
+    const account = toAccountId(tokenAccount);
+    const held = known?.balance ?? 0n;
+    const before = this.#readAmount(known, { ...key, account });
+    if (before === after) return;
+    const balance = held + after - before;
+    const only = known === undefined || known.account === account ? account : null;
+    if (only === null) this.#setAmount(known as HolderRow, { ...key, account, amount: after });
     // Only amounts above zero are stored.
-    this.#docs.set(key, balance === 0n ? null : { mint, owner, balance, accounts });
-    return balance === 0n ? -1 : 0;
+    this.#docs.set(key, balance === 0n ? null : { token, owner, balance, account: only });
+    changes.push({ mint, before: held, after: balance });
   }
 
-  #setInList(listed: readonly string[], { mint, owner, tokenAccount, after }: OwnedBalance) {
-    let before = 0n;
-    const accounts: string[] = [];
-    for (let i = 0; i < listed.length; i += 2) {
-      if (listed[i] === tokenAccount) before = BigInt(listed[i + 1] as string);
-      else accounts.push(listed[i] as string, listed[i + 1] as string);
-    }
-    if (before === after) return { before, accounts: listed };
-    if (after > 0n) accounts.push(tokenAccount, after.toString());
-    if (accounts.length <= 2 * MAX_LISTED) return { before, accounts };
-    for (let i = 0; i < accounts.length; i += 2) {
-      const key = { mint, owner, account: accounts[i] as string };
-      this.#accounts.assumeAbsent(key);
-      this.#accounts.set(key, { ...key, amount: BigInt(accounts[i + 1] as string) });
-    }
-    return { before, accounts: null };
-  }
-
-  #setInRow({ mint, owner, tokenAccount, after }: OwnedBalance) {
-    const key = { mint, owner, account: tokenAccount };
-    // Accounts that are not loaded belong to a wallet whose list became rows within this batch.
+  /** What one of a wallet's accounts held. */
+  #readAmount(known: HolderRow | undefined, key: Omit<HolderAccountRow, "amount">): bigint {
+    if (known === undefined) return 0n;
+    if (known.account !== null) return known.account === key.account ? known.balance : 0n;
+    // Accounts that are not loaded belong to a wallet whose second account came within this batch.
     this.#accounts.assumeAbsent(key);
-    const before = this.#accounts.get(key)?.amount ?? 0n;
-    if (before !== after) this.#accounts.set(key, after === 0n ? null : { ...key, amount: after });
-    return { before, accounts: null };
+    return this.#accounts.get(key)?.amount ?? 0n;
+  }
+
+  #setAmount(
+    { account: only, balance }: HolderRow,
+    { token, owner, account, amount }: HolderAccountRow,
+  ): void {
+    const set = (row: HolderAccountRow) => {
+      const key = { token, owner, account: row.account };
+      this.#accounts.assumeAbsent(key);
+      this.#accounts.set(key, row.amount === 0n ? null : row);
+    };
+    // From its second account on, a wallet has a row for each.
+    if (only !== null) set({ token, owner, account: only, amount: balance });
+    set({ token, owner, account, amount });
   }
 }
 

@@ -1,22 +1,45 @@
 import type { RowOf, Store } from "../../../shared/storage/port.ts";
 import type { DecodedTransaction, SupplyChange } from "../../decode/model.ts";
+import { type BalanceCounts, bucketOf, changeCounts } from "../../metrics/balance-buckets.ts";
 import { type TokenRow, tokenFragments, tokens } from "../../store/collections.ts";
+import { toTokenNumber } from "../../store/token-number.ts";
 import { listFragments } from "../../store/token-search.ts";
 import type { TimedBlock } from "../timed-block.ts";
 import { type Change, DocumentCache } from "./document-cache.ts";
-import type { HolderCountChange } from "./holder-state.ts";
+import type { HoldingChange } from "./holder-state.ts";
 
 /** Of 0.4 seconds. */
 const SLOTS_IN_DAY = 216_000;
 
 /** Contents of a token's mint and metadata accounts. */
-export type TokenDescription = Omit<TokenRow, "mint" | "holderCount" | "holdersSlot" | "foundSlot">;
+export type TokenDescription = Pick<
+  TokenRow,
+  | "symbol"
+  | "name"
+  | "decimals"
+  | "supply"
+  | "mintAuthority"
+  | "freezeAuthority"
+  | "isToken2022"
+  | "extensions"
+  | "mutableMetadata"
+  | "readSlot"
+>;
+
+/** How a token's holders changed since the last batch. */
+interface HolderChanges {
+  count: number;
+  held: bigint;
+  /** By bucket of their balances. */
+  readonly buckets: Map<number, number>;
+}
 
 /** Tokens, from the first block that moves them. */
 export class TokenState {
   readonly #docs: DocumentCache<typeof tokens>;
   readonly #fragments: DocumentCache<typeof tokenFragments>;
   readonly #stale = new Set<string>();
+  readonly #holders = new Map<string, HolderChanges>();
 
   constructor(store: Store) {
     this.#docs = new DocumentCache(store, { collection: tokens });
@@ -37,10 +60,12 @@ export class TokenState {
   /** Adds new tokens, and mints and burns of those with a known supply. */
   add({ slot, transactions }: TimedBlock): void {
     const seen = new Set<string>();
+    let added = 0;
     const addIfNew = (token: { mint: string; decimals: number; isToken2022?: boolean }) => {
       if (seen.has(token.mint)) return;
       seen.add(token.mint);
-      this.#findOrAdd({ isToken2022: false, ...token, slot });
+      if (this.#isKnown(token.mint, slot)) return;
+      this.#add({ isToken2022: false, ...token, slot, number: toTokenNumber(slot, added++) });
     };
     for (const { balances, events } of transactions) {
       for (const balance of balances) addIfNew(balance);
@@ -59,9 +84,27 @@ export class TokenState {
     this.#docs.set({ mint }, { ...token, supply: supply < 0n ? 0n : supply });
   }
 
-  countHolders({ mint, delta }: HolderCountChange): void {
-    const token = this.#docs.get({ mint });
-    if (token !== undefined) this.#docs.set({ mint }, { ...token, holderCount: token.holderCount + delta });
+  /** The number of a loaded token; undefined of one that is not known yet. */
+  numberOf(mint: string): number | undefined {
+    return this.#docs.has({ mint }) ? this.#docs.get({ mint })?.number : undefined;
+  }
+
+  changeHolding({ mint, before, after }: HoldingChange): void {
+    let changes = this.#holders.get(mint);
+    if (changes === undefined) {
+      changes = { count: 0, held: 0n, buckets: new Map() };
+      this.#holders.set(mint, changes);
+    }
+    changes.held += after - before;
+    for (const [balance, step] of [
+      [before, -1],
+      [after, 1],
+    ] as const) {
+      if (balance === 0n) continue;
+      changes.count += step;
+      const bucket = bucketOf(balance);
+      changes.buckets.set(bucket, (changes.buckets.get(bucket) ?? 0) + step);
+    }
   }
 
   /** Adds contents of accounts to known tokens. Written with the next batch. */
@@ -79,11 +122,13 @@ export class TokenState {
     for (const { after } of rows) this.#docs.set({ mint: after.mint }, after);
   }
 
-  /** Records the slot at which the largest token accounts of a token were added. */
-  async markHolders(mint: string, slot: number): Promise<void> {
+  /** Records since which slot a token's accounts are known, the largest or all. */
+  async markHolders(mint: string, known: { slot: number; isWhole: boolean }): Promise<void> {
     await this.#docs.load([{ mint }]);
     const token = this.#docs.get({ mint });
-    if (token !== undefined) this.#docs.set({ mint }, { ...token, holdersSlot: slot });
+    if (token === undefined) return;
+    const { slot, isWhole } = known;
+    this.#docs.set({ mint }, { ...token, holdersSlot: slot, ...(isWhole && { wholeSlot: slot }) });
   }
 
   /** Tokens that moved since the last call, though their accounts were last read more than a day ago. */
@@ -93,24 +138,51 @@ export class TokenState {
     return stale;
   }
 
+  /** Before balances of its accounts are put. */
+  async loadOne(mint: string): Promise<void> {
+    await this.#docs.load([{ mint }]);
+  }
+
   take(): { tokens: Change<TokenRow>[]; tokenFragments: Change<RowOf<typeof tokenFragments>>[] } {
+    this.#countHolders();
     return { tokens: this.#docs.take(), tokenFragments: this.#fragments.take() };
   }
 
   clear(): void {
     this.#docs.clear();
     this.#fragments.clear();
+    this.#holders.clear();
   }
 
-  #findOrAdd(seen: { mint: string; decimals: number; isToken2022: boolean; slot: number }): TokenRow {
-    const { mint, decimals, isToken2022, slot } = seen;
-    const known = this.#docs.get({ mint });
-    if (known !== undefined) {
-      if (known.readSlot !== null && slot - known.readSlot > SLOTS_IN_DAY) this.#stale.add(mint);
-      return known;
+  #countHolders(): void {
+    for (const [mint, { count, held, buckets }] of this.#holders) {
+      const token = this.#docs.get({ mint });
+      if (token === undefined) continue;
+      this.#docs.set(
+        { mint },
+        {
+          ...token,
+          holderCount: token.holderCount + count,
+          held: token.held + held,
+          balanceCounts: changeCounts(token.balanceCounts as BalanceCounts, buckets),
+        },
+      );
     }
+    this.#holders.clear();
+  }
+
+  #isKnown(mint: string, slot: number): boolean {
+    const known = this.#docs.get({ mint });
+    if (known === undefined) return false;
+    if (known.readSlot !== null && slot - known.readSlot > SLOTS_IN_DAY) this.#stale.add(mint);
+    return true;
+  }
+
+  #add(seen: { mint: string; decimals: number; isToken2022: boolean; slot: number; number: number }): void {
+    const { mint, decimals, isToken2022, slot, number } = seen;
     const token: TokenRow = {
       mint,
+      number,
       symbol: "",
       name: "",
       decimals,
@@ -118,16 +190,17 @@ export class TokenState {
       mintAuthority: null,
       freezeAuthority: null,
       isToken2022,
-      transferFeeBps: null,
-      nonTransferable: null,
+      extensions: null,
       mutableMetadata: null,
       holderCount: 0,
+      held: 0n,
+      balanceCounts: [],
       readSlot: null,
       holdersSlot: null,
+      wholeSlot: null,
       foundSlot: slot,
     };
     this.#docs.set({ mint }, token);
-    return token;
   }
 }
 
@@ -148,6 +221,6 @@ function listTokens(event: DecodedTransaction["events"][number]): { mint: string
   return sides.filter(({ mint }) => mint !== "");
 }
 
-function toFragmentRows({ mint, symbol, name }: TokenRow): RowOf<typeof tokenFragments>[] {
-  return [...listFragments(symbol, name)].map((fragment) => ({ fragment, symbol, mint }));
+function toFragmentRows({ number, symbol, name }: TokenRow): RowOf<typeof tokenFragments>[] {
+  return [...listFragments(symbol, name)].map((fragment) => ({ fragment, symbol, token: number }));
 }

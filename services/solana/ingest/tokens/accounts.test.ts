@@ -4,6 +4,7 @@ import { decodeBase58 } from "../../../shared/contract/base58.ts";
 import type { AccountInfo } from "../../chain/port.ts";
 import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { fakeKey } from "../../chain/testkit/fake-chain.ts";
+import { findTransferFeeBps } from "../../metrics/mint-extensions.ts";
 import { describeToken, findDescribedMint } from "./describe.ts";
 import { readMetadata } from "./metadata-account.ts";
 import { readMint, readTokenAccount } from "./mint-account.ts";
@@ -62,24 +63,23 @@ describe("mint accounts", () => {
   it("give supply, decimals and authorities", () => {
     const data = mint82({ mintAuthority: some(AUTHORITY), freezeAuthority: some(FREEZER) });
     expect(data.length).to.equal(82);
-    expect(readMint(account(TOKEN_PROGRAM, data), 0)).to.deep.equal({
+    expect(readMint(account(TOKEN_PROGRAM, data))).to.deep.equal({
       supply: 123_456_789n,
       decimals: 6,
       mintAuthority: AUTHORITY,
       freezeAuthority: FREEZER,
       isToken2022: false,
-      transferFeeBps: 0,
-      nonTransferable: false,
+      extensions: {},
       metadata: undefined,
     });
-    const facts = readMint(account(TOKEN_2022_PROGRAM, mint82()), 0);
+    const facts = readMint(account(TOKEN_2022_PROGRAM, mint82()));
     expect(facts).to.include({ mintAuthority: null, freezeAuthority: null, isToken2022: true });
   });
 
   it("give the transfer fee in force: the newer one from its epoch on", () => {
     const data = extended(feeConfig(fee(10, 50), fee(12, 200)));
-    const bpsIn = (epoch: number) =>
-      readMint(account(TOKEN_2022_PROGRAM, data), epoch * SLOTS_IN_EPOCH + 5)?.transferFeeBps;
+    const { extensions = {} } = readMint(account(TOKEN_2022_PROGRAM, data)) ?? {};
+    const bpsIn = (epoch: number) => findTransferFeeBps(extensions, epoch * SLOTS_IN_EPOCH + 5);
     expect([10, 11, 12, 13].map(bpsIn)).to.deep.equal([50, 50, 200, 200]);
   });
 
@@ -90,16 +90,60 @@ describe("mint accounts", () => {
       embedded(AUTHORITY),
       new Uint8Array(12),
     );
-    const facts = readMint(account(TOKEN_2022_PROGRAM, data), 0);
+    const facts = readMint(account(TOKEN_2022_PROGRAM, data));
     expect(facts).to.deep.include({
-      nonTransferable: true,
+      extensions: { nonTransferable: true },
       metadata: { name: "Long name", symbol: "LN", isMutable: true },
     });
-    const settled = readMint(account(TOKEN_2022_PROGRAM, extended(embedded(new Uint8Array(32)))), 0);
+    const settled = readMint(account(TOKEN_2022_PROGRAM, extended(embedded(new Uint8Array(32)))));
     expect(settled?.metadata?.isMutable).to.equal(false);
     // A length beyond the end is no extension.
     const broken = bytes(extended(), number(9, 2), number(500, 2));
-    expect(readMint(account(TOKEN_2022_PROGRAM, broken), 0)?.nonTransferable).to.equal(false);
+    expect(readMint(account(TOKEN_2022_PROGRAM, broken))?.extensions).to.deep.equal({});
+  });
+
+  it("give who may act on what others hold, and nobody where the address is zeros", () => {
+    const nobody = new Uint8Array(32);
+    const rate = (bps: number) => number(bps & 0xffff, 2);
+    const float = (value: number) => new Uint8Array(new Float64Array([value]).buffer);
+    const read = (...extensions: readonly Uint8Array[]) =>
+      readMint(account(TOKEN_2022_PROGRAM, extended(...extensions)))?.extensions;
+    const all = read(
+      extension(3, bytes(AUTHORITY)),
+      extension(4, bytes(AUTHORITY, 1, nobody)),
+      extension(6, bytes(2)),
+      extension(10, bytes(AUTHORITY, number(1_000, 8), rate(-25), number(5_000, 8), rate(300))),
+      extension(12, bytes(FREEZER)),
+      extension(14, bytes(nobody, OTHER)),
+      extension(25, bytes(AUTHORITY, float(1.5), number(7_000, 8), float(3))),
+      extension(26, bytes(AUTHORITY, 1)),
+    );
+    expect(all).to.deep.equal({
+      closeAuthority: AUTHORITY,
+      confidentialTransfers: true,
+      isFrozenByDefault: true,
+      interest: { startTime: 1_000, averageBps: -25, updateTime: 5_000, currentBps: 300 },
+      permanentDelegate: FREEZER,
+      transferHook: { program: OTHER, authority: null },
+      scaledAmount: { older: 1.5, newer: 3, newerTime: 7_000 },
+      pausable: { authority: AUTHORITY, isPaused: true },
+    });
+    const harmless = [
+      ...[
+        extension(3, nobody),
+        extension(6, bytes(1)),
+        extension(12, nobody),
+        extension(14, bytes(nobody, nobody)),
+      ],
+      // A multiplier that is no number, and values that are too short.
+      ...[extension(25, bytes(AUTHORITY, float(Number.NaN), number(0, 8), float(1)))],
+      ...[
+        extension(26, bytes(nobody, 0)),
+        extension(10, new Uint8Array(51)),
+        extension(1, new Uint8Array(107)),
+      ],
+    ];
+    for (const each of harmless) expect(read(each), `${each[0]}`).to.deep.equal({});
   });
 
   it("are not token accounts, other programs' accounts, or accounts that were never initialised", () => {
@@ -114,7 +158,7 @@ describe("mint accounts", () => {
       [TOKEN_PROGRAM, unset],
       [TOKEN_PROGRAM, new Uint8Array(10)],
     ] as const)
-      expect(readMint(account(owner, data), 0)).to.equal(undefined);
+      expect(readMint(account(owner, data))).to.equal(undefined);
     expect(readTokenAccount(account(TOKEN_PROGRAM, tokenAccount))).to.deep.equal({
       mint: MINT,
       owner: AUTHORITY,
@@ -200,8 +244,7 @@ describe("a token's properties", () => {
       mintAuthority: null,
       freezeAuthority: null,
       isToken2022: false,
-      transferFeeBps: 0,
-      nonTransferable: false,
+      extensions: {},
       mutableMetadata: false,
       readSlot: 9,
     });

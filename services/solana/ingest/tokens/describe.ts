@@ -21,7 +21,7 @@ export function describeToken(
     readonly slot: number;
   },
 ): TokenDescription {
-  const facts = mintAccount === null ? undefined : readMint(mintAccount, slot);
+  const facts = mintAccount === null ? undefined : readMint(mintAccount);
   const found = metadataAccount === null ? undefined : readMetadata(metadataAccount);
   const metadata = facts?.metadata ?? (found?.mint === token.mint ? found : undefined);
   return {
@@ -32,8 +32,7 @@ export function describeToken(
     mintAuthority: facts?.mintAuthority ?? null,
     freezeAuthority: facts?.freezeAuthority ?? null,
     isToken2022: facts?.isToken2022 ?? token.isToken2022,
-    transferFeeBps: facts?.transferFeeBps ?? 0,
-    nonTransferable: facts?.nonTransferable ?? false,
+    extensions: facts?.extensions ?? {},
     mutableMetadata: metadata?.isMutable ?? false,
     readSlot: slot,
   };

@@ -1,16 +1,17 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { decodeBase58 } from "../../../shared/contract/base58.ts";
-import type { Store } from "../../../shared/storage/port.ts";
-import type { AccountsAt } from "../../chain/port.ts";
+import { put, type Store } from "../../../shared/storage/port.ts";
+import type { AccountsAt, TokenAccountPage } from "../../chain/port.ts";
 import { TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { fakeKey } from "../../chain/testkit/fake-chain.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
-import { holders, tokens } from "../../store/collections.ts";
+import { holderRequests, holders, type TokenRow, tokens } from "../../store/collections.ts";
 import { FakeCluster } from "../../test/fake-cluster.ts";
 import { openTestStore } from "../../test/store.ts";
 import { openCheckpoint } from "../start-slot.ts";
-import { SolanaSync } from "../sync.ts";
+import type { TokenDescription } from "../state/token-state.ts";
+import { SolanaSync, type SyncHooks } from "../sync.ts";
 import { HolderReader } from "./holder-reader.ts";
 
 const START = 1_700_000_000;
@@ -49,15 +50,21 @@ function tokenAccount(mint: string, { owner, amount }: { owner: string; amount: 
   return { owner: TOKEN_PROGRAM, data };
 }
 
+type Accounts = Record<string, { owner: string; amount: bigint }>;
+
 describe("HolderReader", () => {
   let cluster: FakeCluster;
   let store: Store;
-  let keeper: HolderReader;
+  let reader: HolderReader;
   let sync: SolanaSync;
   let nowMs: number;
-  let largestOf: string[];
-  let accountsOf: Record<string, { owner: string; amount: bigint }> | undefined;
+  let asked: string[];
+  /** What nodes have; undefined of a method that none offers. */
+  let accountsOf: Accounts | undefined;
+  let largestOf: Accounts | undefined;
   let nodeSlot: number | undefined;
+  let accountsAPage: number;
+  let finalHeadMs = 0;
 
   beforeEach(async () => {
     cluster = new FakeCluster();
@@ -65,120 +72,246 @@ describe("HolderReader", () => {
     cluster.finalize(0);
     store = await openTestStore();
     nowMs = 0;
-    largestOf = [];
+    asked = [];
     accountsOf = { "whale's": { owner: WHALE, amount: 900n }, "trader's": { owner: TRADER, amount: 50n } };
+    largestOf = undefined;
     nodeSlot = undefined;
-    keeper = new HolderReader({
+    accountsAPage = 10;
+    reader = new HolderReader({
       store,
+      guard: () => [],
       leastRows: 3,
       now: () => nowMs,
       log: () => {},
       source: {
-        async largestTokenAccounts(mint) {
-          largestOf.push(mint);
+        async tokenAccounts(mint, { after, minSlot }): Promise<TokenAccountPage | undefined> {
+          asked.push(mint);
+          expect(minSlot).to.be.at.most(cluster.finalSlot);
           if (accountsOf === undefined) return undefined;
-          return Object.entries(accountsOf).map(([address, { amount }]) => ({ address, amount }));
+          const all = Object.entries(accountsOf).map(([address, held]) => ({ address, ...held }));
+          const from = Number(after ?? 0);
+          const next = from + accountsAPage < all.length ? `${from + accountsAPage}` : null;
+          const slot = nodeSlot ?? cluster.finalSlot;
+          return { slot, accounts: all.slice(from, from + accountsAPage), next };
+        },
+        async largestTokenAccounts() {
+          if (largestOf === undefined) return undefined;
+          return Object.entries(largestOf).map(([address, { amount }]) => ({ address, amount }));
         },
         async accounts(addresses): Promise<AccountsAt> {
-          const mint = largestOf.at(-1) as string;
           const accounts = addresses.map((address) => {
-            const held = accountsOf?.[address];
-            return held === undefined ? null : tokenAccount(mint, held);
+            const held = largestOf?.[address];
+            return held === undefined ? null : tokenAccount(asked.at(-1) as string, held);
           });
-          return { slot: nodeSlot ?? cluster.headSlot, accounts };
+          return { slot: nodeSlot ?? cluster.finalSlot, accounts };
         },
       },
     });
-    const { source, reader } = cluster;
-    sync = await SolanaSync.open(
-      {
-        ...{ store, source, reader, hooks: [keeper], signal: new AbortController().signal },
-        ...{ log: () => {}, report: () => {}, guard: () => [] },
-      },
-      await openCheckpoint(store, { source, reader, startSlot: 0 }),
-    );
+    await openSync();
   });
   afterEach(() => store.close());
 
+  async function openSync(): Promise<void> {
+    const { source } = cluster;
+    sync = await SolanaSync.open(
+      {
+        ...{ store, source, reader: cluster.reader, signal: new AbortController().signal },
+        hooks: [SUPPLIES, reader],
+        // The final head is read with every block.
+        now: () => (finalHeadMs += 5_000),
+        ...{ log: () => {}, report: () => {}, guard: () => [] },
+      },
+      await openCheckpoint(store, { source, reader: cluster.reader, startSlot: 0 }),
+    );
+  }
+
+  /** A block, all but the last of which are final. */
   async function produce(...transactions: DecodedTransaction[]): Promise<void> {
     cluster.produce({ blockTime: START, transactions });
     while (await sync.step());
   }
 
-  const balances = async () =>
-    (await store.find(holders, { filter: { mint: A } })).map(({ owner, balance }) => [owner, balance]);
-  const mark = async (mint: string) => (await store.get(tokens, { mint }))?.holdersSlot;
+  /** Sales that make a token busy, all of them final, and its mint read. */
+  async function beginWith(...amounts: bigint[]): Promise<void> {
+    await produce(...amounts.map(sale));
+    await produce();
+    cluster.finalize(0);
+    await produce();
+  }
 
-  it("stores the largest accounts of the busiest token once the index has reached the slot of their reading", async () => {
-    await produce(sale(80n), sale(70n));
-    await keeper.readOnce();
-    expect(largestOf).to.deep.equal([]);
+  /** Blocks and steps of the reader, until what it reads is stored and final. */
+  async function readAll(): Promise<void> {
+    for (let i = 0; i < 8; i++) {
+      await reader.readOnce();
+      await produce();
+      cluster.finalize(0);
+      nowMs += 5_000;
+    }
+  }
+
+  const tokenOf = async (mint: string) => (await store.get(tokens, { mint })) as TokenRow;
+  const balances = async () => {
+    const { number: token } = await tokenOf(A);
+    const rows = await store.find(holders, { filter: { token } });
+    return new Map(rows.map(({ owner, balance }) => [owner, balance]));
+  };
+
+  it("completes the busiest token, and what moved since it began counts", async () => {
+    await beginWith(80n, 70n);
+    await reader.readOnce();
+    await produce();
+    expect(asked).to.deep.equal([]);
     await produce(sale(60n));
-    // A and B have three rows each, A met first; the node is two slots ahead.
-    nodeSlot = cluster.headSlot + 2;
-    await keeper.readOnce();
-    await keeper.readOnce();
-    expect(largestOf).to.deep.equal([A]);
+    await reader.readOnce();
+    // Not before the slot is final that it began at: nodes are asked for final slots.
+    await reader.readOnce();
+    expect(asked).to.deep.equal([]);
+    cluster.finalize(0);
     await produce(sale(55n));
-    await produce(sale(50n));
-    expect(await balances()).to.deep.equal([[TRADER, 50n]]);
+    await reader.readOnce();
+    expect(asked).to.deep.equal([A]);
+    expect([...(await balances())]).to.deep.equal([[TRADER, 55n]]);
     await produce(sale(45n));
-    expect(await balances()).to.have.deep.members([
-      [WHALE, 900n],
-      [TRADER, 45n],
-    ]);
-    expect(await mark(A)).to.equal(nodeSlot);
-    expect((await store.get(tokens, { mint: A }))?.holderCount).to.equal(2);
+    expect(await balances()).to.deep.equal(
+      new Map([
+        [WHALE, 900n],
+        [TRADER, 45n],
+      ]),
+    );
+    const token = await tokenOf(A);
+    expect([token.holderCount, token.held]).to.deep.equal([2, 945n]);
+    expect(token.wholeSlot).to.be.a("number");
   });
 
-  it("reads each token once, also by another process", async () => {
-    await produce(sale(1n), sale(2n), sale(3n));
-    await keeper.readOnce();
+  it("waits for the slot of what was read, and adds page by page", async () => {
+    accountsAPage = 1;
+    await beginWith(1n, 2n, 3n);
+    cluster.finalize(0);
+    await reader.readOnce();
     await produce();
-    await keeper.readOnce();
+    nodeSlot = cluster.headSlot + 2;
+    await reader.readOnce();
     await produce();
-    expect([...largestOf].sort()).to.deep.equal([A, B].sort());
-    nowMs += 10_000_000;
-    await keeper.readOnce();
-    expect(largestOf).to.have.length(2);
-    expect(await mark(B)).to.be.a("number");
-  });
-
-  it("discards what the index has passed, and reads it again", async () => {
-    await produce(sale(1n), sale(2n), sale(3n));
-    nodeSlot = cluster.headSlot - 1;
-    await keeper.readOnce();
     await produce();
-    expect(await balances()).to.deep.equal([[TRADER, 3n]]);
+    expect((await balances()).size).to.equal(1);
+    await produce();
+    expect((await balances()).get(WHALE)).to.equal(900n);
+    expect((await tokenOf(A)).wholeSlot).to.equal(null);
+    cluster.finalize(0);
     nodeSlot = undefined;
-    await keeper.readOnce();
-    await produce();
-    expect(await balances()).to.have.length(2);
-    expect(largestOf).to.deep.equal([A, A]);
+    await readAll();
+    // The trader's account has moved within the index, before the import began: the node is right too.
+    expect(await balances()).to.deep.equal(
+      new Map([
+        [WHALE, 900n],
+        [TRADER, 50n],
+      ]),
+    );
+    expect((await tokenOf(A)).wholeSlot).to.be.a("number");
+  });
+
+  it("reads a token that was asked for first, however quiet, and removes the request", async () => {
+    await beginWith(3n);
+    await store.write([
+      put(holderRequests, [
+        { mint: B, time: 5 },
+        { mint: A, time: 9 },
+        { mint: WHALE, time: 1 },
+      ]),
+    ]);
+    cluster.finalize(0);
+    await readAll();
+    expect(asked[0]).to.equal(B);
+    await readAll();
+    expect(asked).to.deep.equal([B, A]);
+    expect(await store.find(holderRequests, {})).to.deep.equal([]);
+    await readAll();
+    expect(asked).to.have.length(2);
+  });
+
+  it("reads the largest accounts where no node offers all, which is not the whole", async () => {
+    accountsOf = undefined;
+    largestOf = { "whale's": { owner: WHALE, amount: 900n } };
+    await beginWith(1n, 2n, 3n);
+    await readAll();
+    expect((await balances()).get(WHALE)).to.equal(900n);
+    const token = await tokenOf(A);
+    expect(token.wholeSlot).to.equal(null);
+    expect(token.holdersSlot).to.be.a("number");
   });
 
   it("skips a token for an hour when no node returns its accounts", async () => {
     accountsOf = undefined;
-    await produce(sale(1n), sale(2n), sale(3n));
-    for (let i = 0; i < 5; i++) await keeper.readOnce();
-    expect([...largestOf].sort()).to.deep.equal([A, B].sort());
+    await beginWith(1n, 2n, 3n);
+    await readAll();
+    await readAll();
+    expect([...asked].sort()).to.deep.equal([A, B].sort());
     nowMs += 3_600_001;
-    await keeper.readOnce();
-    expect(largestOf).to.have.length(3);
-    expect(await mark(A)).to.equal(null);
+    await readAll();
+    expect(asked).to.have.length.above(2);
+    expect((await tokenOf(A)).holdersSlot).to.equal(null);
   });
 
-  it("discards what it read when slots are rolled back", async () => {
-    await produce(sale(1n), sale(2n), sale(3n));
-    await keeper.readOnce();
-    cluster.fork(1);
-    cluster.produce({ blockTime: START, transactions: [sale(9n)] });
-    cluster.produce({ blockTime: START, transactions: [] });
+  it("asks again where a node is behind the slot that it was asked for", async () => {
+    await beginWith(1n, 2n, 3n);
+    nodeSlot = 1;
+    cluster.finalize(0);
+    await reader.readOnce();
+    await produce();
+    await reader.readOnce();
+    await produce();
+    expect((await balances()).size).to.equal(1);
+    nodeSlot = undefined;
+    nowMs += 3_600_001;
+    await readAll();
+    await readAll();
+    expect((await balances()).get(WHALE)).to.equal(900n);
+  });
+
+  it("adds again what was rolled back, also what had moved in blocks that were dropped", async () => {
+    await beginWith(1n, 2n, 3n);
+    cluster.finalize(0);
+    await reader.readOnce();
+    // Moves after the import began, and is dropped again.
+    await produce(sale(77n));
+    await reader.readOnce();
+    await produce();
+    expect(await balances()).to.deep.equal(
+      new Map([
+        [WHALE, 900n],
+        [TRADER, 77n],
+      ]),
+    );
+    expect((await tokenOf(A)).wholeSlot).to.be.a("number");
+    cluster.fork(2);
+    for (let i = 0; i < 3; i++) cluster.produce({ blockTime: START, transactions: [] });
     await sync.step().catch(() => sync.handleReorg());
     while (await sync.step());
-    expect(await balances()).to.deep.equal([[TRADER, 9n]]);
-    await keeper.readOnce();
-    await produce();
-    expect(await mark(A)).to.be.a("number");
+    expect(await balances()).to.deep.equal(
+      new Map([
+        [WHALE, 900n],
+        [TRADER, 50n],
+      ]),
+    );
+    const token = await tokenOf(A);
+    expect([token.held, token.holderCount]).to.deep.equal([950n, 2]);
+    expect(token.wholeSlot).to.be.a("number");
+    expect(asked).to.deep.equal([A]);
   });
 });
+
+/** Mints are read as soon as they are met. */
+const SUPPLIES: SyncHooks = {
+  async beforeBatch(indexer) {
+    const description = (decimals: number): TokenDescription => ({
+      ...{ symbol: "", name: "", decimals, supply: 1_000n, mintAuthority: null, freezeAuthority: null },
+      ...{ isToken2022: false, extensions: {}, mutableMetadata: false, readSlot: 1 },
+    });
+    await indexer.tokens.describe(
+      new Map([
+        [A, description(6)],
+        [B, description(6)],
+      ]),
+    );
+  },
+};

@@ -1,7 +1,8 @@
 import type { AccountInfo } from "../../chain/port.ts";
 import { METADATA_PROGRAM } from "../../chain/program-address.ts";
 import { readU32 } from "../../decode/bytes.ts";
-import { type EmbeddedMetadata, readKey, readText } from "./mint-account.ts";
+import { readKey, readText } from "./account-bytes.ts";
+import type { EmbeddedMetadata } from "./mint-account.ts";
 
 export interface MetadataFacts extends EmbeddedMetadata {
   readonly mint: string;

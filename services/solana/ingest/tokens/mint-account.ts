@@ -1,7 +1,9 @@
-import { encodeBase58 } from "../../../shared/contract/base58.ts";
 import type { AccountInfo } from "../../chain/port.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { readU32, readU64 } from "../../decode/bytes.ts";
+import type { MintExtensions } from "../../metrics/mint-extensions.ts";
+import { readKey, readText, readU16 } from "./account-bytes.ts";
+import { readMintExtensions } from "./mint-extensions.ts";
 
 /** Contents of a mint account; of Token-2022 with its extensions. */
 export interface MintFacts {
@@ -10,9 +12,7 @@ export interface MintFacts {
   readonly mintAuthority: string | null;
   readonly freezeAuthority: string | null;
   readonly isToken2022: boolean;
-  /** In force; 0 without one. */
-  readonly transferFeeBps: number;
-  readonly nonTransferable: boolean;
+  readonly extensions: MintExtensions;
   /** Name and symbol in the mint itself. */
   readonly metadata: EmbeddedMetadata | undefined;
 }
@@ -23,21 +23,16 @@ export interface EmbeddedMetadata {
   readonly isMutable: boolean;
 }
 
-/** An epoch of mainnet. */
-const SLOTS_IN_EPOCH = 432_000;
-
 const MINT_LENGTH = 82;
 const IS_INITIALIZED = 45;
 /** Mints with extensions are padded to the length of a token account; the account type follows. */
 const KIND_AT = 165;
 const KIND_MINT = 1;
 
-const TRANSFER_FEE = 1;
-const NON_TRANSFERABLE = 9;
 const METADATA = 19;
 
-/** Undefined unless it is a mint of a token program. `slot` decides which of two transfer fees is in force. */
-export function readMint({ owner, data }: AccountInfo, slot: number): MintFacts | undefined {
+/** Undefined unless it is a mint of a token program. */
+export function readMint({ owner, data }: AccountInfo): MintFacts | undefined {
   const isToken2022 = owner === TOKEN_2022_PROGRAM;
   if (!isToken2022 && owner !== TOKEN_PROGRAM) return undefined;
   if (data.length < MINT_LENGTH || data[IS_INITIALIZED] !== 1) return undefined;
@@ -50,8 +45,7 @@ export function readMint({ owner, data }: AccountInfo, slot: number): MintFacts 
     mintAuthority: readOptionalKey(data, 0),
     freezeAuthority: readOptionalKey(data, 46),
     isToken2022,
-    transferFeeBps: findActiveFee(extensions.get(TRANSFER_FEE), Math.floor(slot / SLOTS_IN_EPOCH)),
-    nonTransferable: extensions.has(NON_TRANSFERABLE),
+    extensions: readMintExtensions(extensions),
     metadata: metadata && readEmbedded(metadata),
   };
 }
@@ -87,15 +81,6 @@ function readExtensions(data: Uint8Array): Map<number, Uint8Array> {
   return found;
 }
 
-/**
- * Two fees, each from an epoch on: the newer one is in force once its epoch has come. After two authorities and what was
- * withheld: epoch, most and basis points of the older and of the newer one.
- */
-function findActiveFee(config: Uint8Array | undefined, epoch: number): number {
-  if (config === undefined || config.length < 108) return 0;
-  return readU64(config, 90) <= BigInt(epoch) ? readU16(config, 106) : readU16(config, 88);
-}
-
 function readEmbedded(data: Uint8Array): EmbeddedMetadata | undefined {
   const name = readText(data, 64);
   const symbol = name && readText(data, name.end);
@@ -104,37 +89,6 @@ function readEmbedded(data: Uint8Array): EmbeddedMetadata | undefined {
   return { name: name.text, symbol: symbol.text, isMutable: hasAuthority };
 }
 
-export interface ParsedText {
-  readonly text: string;
-  /** Where the next field begins. */
-  readonly end: number;
-}
-
-/** Longer names are cut. */
-const MAX_TEXT_LENGTH = 200;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: programs pad texts with zeros, and token creators write anything.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
-
-/** Length and UTF-8, without padding and invisible characters. Undefined if it does not fit. */
-export function readText(data: Uint8Array, at: number): ParsedText | undefined {
-  if (at + 4 > data.length) return undefined;
-  const end = at + 4 + readU32(data, at);
-  if (end > data.length) return undefined;
-  const text = new TextDecoder()
-    .decode(data.subarray(at + 4, end))
-    .replace(CONTROL, "")
-    .trim();
-  return { text: Array.from(text).slice(0, MAX_TEXT_LENGTH).join(""), end };
-}
-
-export function readKey(data: Uint8Array, at: number): string {
-  return encodeBase58(data.subarray(at, at + 32));
-}
-
 function readOptionalKey(data: Uint8Array, at: number): string | null {
   return readU32(data, at) === 0 ? null : readKey(data, at + 4);
-}
-
-function readU16(data: Uint8Array, at: number): number {
-  return (data[at] as number) | ((data[at + 1] as number) << 8);
 }

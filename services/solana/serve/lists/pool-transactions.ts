@@ -16,6 +16,7 @@ import { answerAtHead } from "../answer.ts";
 import type { ServeDeps } from "../deps.ts";
 import { Pacer } from "../pacer.ts";
 import { notKept } from "./not-kept.ts";
+import { findTokenMultiplier } from "../tokens/ui-amounts.ts";
 import { readPage } from "./paging.ts";
 import { poolList } from "./pool-list.ts";
 import { findSlots } from "./slot-window.ts";
@@ -48,8 +49,8 @@ export function answerPoolTransactions(
       if (range === undefined) return [];
       const page = { range, skip, limit, pacer: new Pacer(signal) };
       const rows = await readPage(poolList(store, { pool, segments }), page);
-      const symbols = await readSymbols(store, rows);
-      return rows.map((row) => toCells(LAYOUT, toRow(row, symbols)));
+      const read = await readTokens(store, { rows, time: checkpoint.time });
+      return rows.map((row) => toCells(LAYOUT, toRow(row, read)));
     },
   });
 }
@@ -59,17 +60,26 @@ async function hasRows(store: Store, pool: string): Promise<boolean> {
   return found.length > 0;
 }
 
-function toRow(row: PoolTransactionRow, symbols: ReadonlyMap<string, string>) {
+interface PoolToken {
+  readonly symbol: string;
+  /** See findTokenMultiplier. */
+  readonly multiplier: number;
+}
+
+const UNKNOWN: PoolToken = { symbol: "", multiplier: 1 };
+
+function toRow(row: PoolTransactionRow, read: ReadonlyMap<string, PoolToken>) {
+  const [tokenIn, tokenOut] = [read.get(row.tokenIn) ?? UNKNOWN, read.get(row.tokenOut) ?? UNKNOWN];
   return {
     signature: row.signature,
     slot: row.slot,
     txType: decodeIndex(POOL_TX_TYPES, row.kind),
-    amountIn: row.amountIn,
-    amountOut: row.amountOut,
+    amountIn: row.amountIn * tokenIn.multiplier,
+    amountOut: row.amountOut * tokenOut.multiplier,
     tokenInAddress: row.tokenIn,
-    tokenInSymbol: symbols.get(row.tokenIn) ?? "",
+    tokenInSymbol: tokenIn.symbol,
     tokenOutAddress: row.tokenOut,
-    tokenOutSymbol: symbols.get(row.tokenOut) ?? "",
+    tokenOutSymbol: tokenOut.symbol,
     valueUSD: row.valueUsd,
     dex: decodeIndex(EXCHANGES, row.dex),
     blockTime: row.time,
@@ -77,11 +87,19 @@ function toRow(row: PoolTransactionRow, symbols: ReadonlyMap<string, string>) {
   };
 }
 
-async function readSymbols(store: Store, rows: readonly PoolTransactionRow[]): Promise<Map<string, string>> {
+async function readTokens(
+  store: Store,
+  { rows, time }: { rows: readonly PoolTransactionRow[]; time: number },
+): Promise<Map<string, PoolToken>> {
   const mints = new Set(rows.flatMap(({ tokenIn, tokenOut }) => [tokenIn, tokenOut]));
   const found = await store.getMany(
     tokens,
     [...mints].map((mint) => ({ mint })),
   );
-  return new Map(found.map(({ mint, symbol }) => [mint, symbol]));
+  return new Map(
+    found.map((token) => [
+      token.mint,
+      { symbol: token.symbol, multiplier: findTokenMultiplier(token, time) },
+    ]),
+  );
 }

@@ -1,4 +1,4 @@
-import type { OrderBy, RowOf, Store } from "../../../shared/storage/port.ts";
+import type { OrderBy, Store } from "../../../shared/storage/port.ts";
 import { type TokenRow, tokenFragments, tokens } from "../../store/collections.ts";
 import { FRAGMENT_LENGTH } from "../../store/token-search.ts";
 import type { Pacer } from "../pacer.ts";
@@ -6,10 +6,10 @@ import type { Pacer } from "../pacer.ts";
 /** Candidates read together. */
 const CANDIDATES_PER_READ = 500;
 
-type TokenKey = Pick<TokenRow, "symbol" | "mint">;
-const BY_SYMBOL: readonly OrderBy<TokenKey>[] = [
+type TokenKey = Pick<TokenRow, "symbol" | "number">;
+const BY_SYMBOL: readonly OrderBy<TokenRow>[] = [
   { field: "symbol", direction: "asc" },
-  { field: "mint", direction: "asc" },
+  { field: "number", direction: "asc" },
 ];
 
 export interface TokenPage {
@@ -20,13 +20,13 @@ export interface TokenPage {
   readonly pacer: Pacer;
 }
 
-/** A page of the known tokens by symbol, then mint. */
+/** A page of the known tokens by symbol, then by when they were first seen: copies of a token come after it. */
 export async function findTokens(store: Store, query: TokenPage): Promise<TokenRow[]> {
   const { skip, limit } = query;
   if (query.filter === undefined) {
     // Skipping uses the index; only the page's tokens are read.
     const order = BY_SYMBOL;
-    return readInOrder(store, await store.find(tokens, { order, skip, limit, fields: ["symbol", "mint"] }));
+    return readInOrder(store, await store.find(tokens, { order, skip, limit, fields: ["symbol", "number"] }));
   }
   const wanted = query.filter.toLowerCase();
   const characters = Array.from(wanted);
@@ -35,19 +35,23 @@ export async function findTokens(store: Store, query: TokenPage): Promise<TokenR
   return findByComparing(store, { ...query, wanted, characters });
 }
 
-function findByFragment(
+async function findByFragment(
   store: Store,
   query: { fragment: string; from?: string | undefined; skip: number; limit: number },
 ): Promise<TokenKey[]> {
   const { fragment, from, skip, limit } = query;
-  return store.find(tokenFragments, {
+  const found = await store.find(tokenFragments, {
     filter: { fragment, ...(from !== undefined && { symbol: { gte: from } }) },
-    order: BY_SYMBOL as readonly OrderBy<RowOf<typeof tokenFragments>>[],
-    fields: ["symbol", "mint"],
+    order: [
+      { field: "symbol", direction: "asc" },
+      { field: "token", direction: "asc" },
+    ],
+    fields: ["symbol", "token"],
     via: tokenFragments.key,
     skip,
     limit,
   });
+  return found.map(({ symbol, token }) => ({ symbol, number: token }));
 }
 
 /** Longer texts: reads tokens with the rarest fragment of the text, and compares them. */
@@ -97,10 +101,8 @@ function holds({ symbol, name }: TokenRow, wanted: string): boolean {
 }
 
 async function readInOrder(store: Store, keys: readonly TokenKey[]): Promise<TokenRow[]> {
-  const rows = await store.getMany(
-    tokens,
-    keys.map(({ mint }) => ({ mint })),
-  );
-  const byMint = new Map(rows.map((row) => [row.mint, row]));
-  return keys.flatMap(({ mint }) => byMint.get(mint) ?? []);
+  if (keys.length === 0) return [];
+  const rows = await store.find(tokens, { filter: { number: { in: keys.map(({ number }) => number) } } });
+  const byNumber = new Map(rows.map((row) => [row.number, row]));
+  return keys.flatMap(({ number }) => byNumber.get(number) ?? []);
 }

@@ -38,7 +38,8 @@ export const endpoint = defineEndpoint({
       name: "amountUI",
       type: "Float64",
       unit: "token units",
-      description: "amount / 10^decimals; ordered as amount is.",
+      description:
+        "amount / 10^decimals, times the mint's multiplier at the head (uiAmountMultiplier of tokens/security); ordered as amount is.",
     },
     { name: "decimals", type: "UInt8", description: "Decimals of the mint." },
   ]),

@@ -8,6 +8,7 @@ import { toWhole } from "../../../../metrics/amount.ts";
 import { answerAtHead } from "../../../../serve/answer.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { findSlots } from "../../../../serve/lists/slot-window.ts";
+import { readMultiplier } from "../../../../serve/tokens/ui-amounts.ts";
 import { type SupplyRow, supplyRows } from "../../../../store/collections.ts";
 import { endpoint } from "./token-mint-burn-transactions.endpoint.ts";
 
@@ -50,7 +51,8 @@ export function tokenMintBurnTransactionsHandler(deps: ServeDeps): Handler<typeo
           skip,
           limit,
         });
-        return rows.map(cellsOf);
+        const multiplier = await readMultiplier(store, { mint, time: checkpoint.time });
+        return rows.map((row) => cellsOf(row, multiplier));
       },
     });
 }
@@ -68,7 +70,7 @@ function orderOf(order: readonly OrderTerm<Sortable>[]): OrderBy<SupplyRow>[] {
   return terms.filter(({ field }, at) => terms.findIndex((term) => term.field === field) === at);
 }
 
-function cellsOf(row: SupplyRow): Cell[] {
+function cellsOf(row: SupplyRow, multiplier: number): Cell[] {
   return toCells(endpoint, {
     blockTime: formatDateTime(row.time),
     blockNumber: row.slot,
@@ -78,7 +80,7 @@ function cellsOf(row: SupplyRow): Cell[] {
     accountCount: row.accountCount,
     authority: row.authority,
     amount: row.amount,
-    amountUI: toWhole(row.amount, row.decimals),
+    amountUI: toWhole(row.amount, row.decimals) * multiplier,
     decimals: row.decimals,
   });
 }

@@ -5,6 +5,7 @@ import { resolveWindow } from "../../../../../shared/contract/window.ts";
 import { answerAtHead } from "../../../../serve/answer.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { readTokenPage } from "../../../../serve/lists/token-transactions.ts";
+import { readMultiplier } from "../../../../serve/tokens/ui-amounts.ts";
 import { EXCHANGES, type TokenTransactionRow, TX_TYPES } from "../../../../store/collections.ts";
 import { decodeIndex } from "../../../../store/decode-index.ts";
 import { endpoint } from "./token-transactions-time-bounded.endpoint.ts";
@@ -21,20 +22,22 @@ export function tokenTransactionsTimeBoundedHandler(deps: ServeDeps): Handler<ty
       read: async (checkpoint, store) => {
         const window = resolveWindow(params, checkpoint.time);
         const page = { checkpoint, window, filter: { mint, txTypes: TRADES }, offset, limit, signal };
-        return (await readTokenPage({ ...deps, store }, page)).map(cellsOf);
+        const rows = await readTokenPage({ ...deps, store }, page);
+        const multiplier = await readMultiplier(store, { mint: mint, time: checkpoint.time });
+        return rows.map((row) => cellsOf(row, multiplier));
       },
     });
   };
 }
 
-function cellsOf(row: TokenTransactionRow): Cell[] {
+function cellsOf(row: TokenTransactionRow, multiplier: number): Cell[] {
   return toCells(endpoint, {
     signature: row.signature,
     slot: row.slot,
     txType: decodeIndex(TX_TYPES, row.txType),
-    tokenAmount: row.amount,
+    tokenAmount: row.amount * multiplier,
     valueUSD: row.valueUsd,
-    priceUSD: row.priceUsd,
+    priceUSD: row.priceUsd === null ? null : row.priceUsd / multiplier,
     dex: decodeIndex(EXCHANGES, row.dex),
     poolAddress: row.pool,
   });

@@ -5,6 +5,7 @@ import { resolveWindow } from "../../../../../shared/contract/window.ts";
 import { answerAtHead } from "../../../../serve/answer.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { readTokenPage } from "../../../../serve/lists/token-transactions.ts";
+import { readMultiplier } from "../../../../serve/tokens/ui-amounts.ts";
 import { EXCHANGES, type TokenTransactionRow, TX_TYPES } from "../../../../store/collections.ts";
 import { decodeIndex } from "../../../../store/decode-index.ts";
 import { endpoint } from "./token-transactions.endpoint.ts";
@@ -25,21 +26,23 @@ export function tokenTransactionsHandler(deps: ServeDeps): Handler<typeof endpoi
       read: async (checkpoint, store) => {
         const window = resolveWindow(params, checkpoint.time);
         const page = { checkpoint, window, filter, pool, offset, limit, signal };
-        return (await readTokenPage({ ...deps, store }, page)).map(cellsOf);
+        const rows = await readTokenPage({ ...deps, store }, page);
+        const multiplier = await readMultiplier(store, { mint: filter.mint, time: checkpoint.time });
+        return rows.map((row) => cellsOf(row, multiplier));
       },
     });
   };
 }
 
-function cellsOf(row: TokenTransactionRow): Cell[] {
+function cellsOf(row: TokenTransactionRow, multiplier: number): Cell[] {
   return toCells(endpoint, {
     transactionHash: row.signature,
     slot: row.slot,
     blockTime: row.time,
     transactionType: decodeIndex(TX_TYPES, row.txType),
-    tokenAmount: row.amount,
+    tokenAmount: row.amount * multiplier,
     valueUSD: row.valueUsd,
-    priceUSD: row.priceUsd,
+    priceUSD: row.priceUsd === null ? null : row.priceUsd / multiplier,
     dex: decodeIndex(EXCHANGES, row.dex),
     poolAddress: row.pool,
     instructionIndex: row.instructionIndex,

@@ -24,6 +24,6 @@ export const endpoint = defineEndpoint({
     { name: "name", type: "String", description: "Name in the token's metadata; empty where it has none." },
     { name: "decimals", type: "UInt8", description: "Decimals of the mint." },
   ],
-  rowOrder: "symbol ascending, then programId ascending",
+  rowOrder: "symbol ascending, then those seen first by the index",
   whenAbsent: "empty",
 });

@@ -34,20 +34,22 @@ const ROWS = [
   }),
   reserve({
     ...{ address: OTHER, symbol: "aDAI", vaultName: "Aave DAI", underlying: { address: DAI, symbol: "DAI" } },
-    ...{ supply: 1_000, depositEnabled: false, oracle: { value: 0.5, unit: "USD" } },
+    ...{ supply: 1_000, depositEnabled: false },
   }),
-  // Its oracle's unit has no price.
   reserve({
     ...{ address: OTHER, symbol: "aNOPE", underlying: { address: NOPE, symbol: "NOPE" } },
     ...{ supply: 7, supplyCap: 10, borrowCap: 5, supplyApy: null, borrowApy: null, ltv: null },
-    oracle: { value: 2, unit: address(0xdead) },
   }),
 ];
 
 describe("GET /evm/lending/lendinga/v3/pools", () => {
   let deps: ServeDeps;
   beforeEach(async () => {
-    deps = await depsOf({ protocol: "aave-v3", rows: ROWS, prices: { [USDC]: 1, [WETH]: 2_000 } });
+    deps = await depsOf({
+      protocol: "aave-v3",
+      rows: ROWS,
+      prices: { [USDC]: 1, [WETH]: 2_000, [DAI]: 0.5 },
+    });
   });
   const rows = (query = "") => rowsOf(endpoint, lendingaPoolsHandler(deps), query);
   const symbols = async (query: string) => (await rows(query)).map(({ symbol }) => symbol);
@@ -68,7 +70,7 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
       ...{ remainingCapacityUsd: 500, supplyApy: 0.02, borrowApy: 0.05, netSupplyApy: 0.02 },
       ...{ performanceFee: 0, managementFee: 0, utilizationRate: 0.4, ltv: 0.75 },
       ...{ borrowable: true, depositEnabled: true, updatedAt: "2023-11-14T22:20:00+00:00" },
-      listed: true,
+      ...{ priceSource: "dex", priceAgeSeconds: 0, listed: true },
     });
     const { version } = await callHandler(endpoint, lendingaPoolsHandler(deps), "");
     expect(version).to.include({ block: BLOCK, time: timeOf(BLOCK) });
@@ -82,11 +84,12 @@ describe("GET /evm/lending/lendinga/v3/pools", () => {
     expect(dai).to.include({ supplyCap: null, supplyCapUsd: null, remainingCapacityUsd: null });
   });
 
-  it("falls back to the protocol's own oracle, and to null where that has no price", async () => {
+  it("has no USD value without a price, and says which price it used", async () => {
     const [dai] = await rows(`underlying_address=${DAI}`);
-    expect(dai).to.include({ supplyUsd: 500, tvlUsd: 500 });
+    expect(dai).to.include({ supplyUsd: 500, tvlUsd: 500, priceSource: "dex", priceAgeSeconds: 0 });
     const [nope] = await rows(`underlying_address=${NOPE}`);
     expect(nope).to.include({ supply: 7, supplyCap: 10, borrowCap: 5, supplyApy: null, netSupplyApy: null });
+    expect(nope).to.include({ priceSource: "", priceAgeSeconds: null });
     for (const column of endpoint.columns) {
       if (column.name.endsWith("Usd")) expect(nope?.[column.name], column.name).to.equal(null);
     }

@@ -25,7 +25,8 @@ export const endpoint = defineEndpoint({
       name: "openPrice",
       type: "Float64",
       unit: "USD",
-      description: "Price of the first trade in the candle.",
+      description:
+        "Price of the first trade in the candle; of all prices, per multiplied token (see uiAmountMultiplier of tokens/security).",
     },
     {
       name: "highPrice",
@@ -45,7 +46,7 @@ export const endpoint = defineEndpoint({
       name: "volumeToken",
       type: "Float64",
       unit: "token units",
-      description: "Sum of the trades' token amounts.",
+      description: "Sum of the trades' token amounts, times the mint's multiplier at the head.",
     },
     { name: "unixTime", type: "Int64", unit: "Unix seconds", description: "Start of the candle." },
     { name: "interval", type: "String", description: "The requested interval." },

@@ -5,6 +5,7 @@ import { findCoveredFrom } from "../../../../../serve/coverage.ts";
 import type { ServeDeps } from "../../../../../serve/deps.ts";
 import { Pacer } from "../../../../../serve/pacer.ts";
 import { readCandles } from "../../../../../serve/tokens/candles.ts";
+import { readMultiplier } from "../../../../../serve/tokens/ui-amounts.ts";
 import { endpoint } from "./token.endpoint.ts";
 
 export function ohlcvTokenHandler(deps: ServeDeps): Handler<typeof endpoint> {
@@ -20,14 +21,15 @@ export function ohlcvTokenHandler(deps: ServeDeps): Handler<typeof endpoint> {
           coveredFrom: findCoveredFrom(checkpoint),
           pacer: new Pacer(signal),
         });
+        const multiplier = await readMultiplier(store, { mint, time: checkpoint.time });
         return found.map(({ start, candle }) =>
           toCells(endpoint, {
-            openPrice: candle.open,
-            highPrice: candle.high,
-            lowPrice: candle.low,
-            closePrice: candle.close,
+            openPrice: candle.open / multiplier,
+            highPrice: candle.high / multiplier,
+            lowPrice: candle.low / multiplier,
+            closePrice: candle.close / multiplier,
             volume: candle.volumeUsd,
-            volumeToken: candle.volumeToken,
+            volumeToken: candle.volumeToken * multiplier,
             unixTime: start,
             interval,
             tradeCount: candle.trades,
