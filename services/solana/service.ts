@@ -25,6 +25,7 @@ import { createPriceSource } from "./serve/prices.ts";
 import { createServeMetrics } from "./serve/serve-metrics.ts";
 import { createStatus } from "./serve/status.ts";
 import { COLLECTIONS } from "./store/collections.ts";
+import { readKeptRows } from "./store/kept-rows.ts";
 import { CHAIN_ID, getCheckpoint } from "./store/queries.ts";
 
 /**
@@ -33,10 +34,11 @@ import { CHAIN_ID, getCheckpoint } from "./store/queries.ts";
  */
 export async function startSolana(env: Environment): Promise<RunningService> {
   const name = "solana";
-  const [settings, config, tracingConfig] = collectConfigErrors(
+  const [settings, config, tracingConfig, kept] = collectConfigErrors(
     () => readSettings(env, ["DATA_DIR", "MONGODB_URL", "SOLANA_HOLDERS", "SOLANA_HOLDERS_PERCENT"]),
     () => readServiceConfig(name, env),
     () => readTracingConfig(env, name),
+    () => readKeptRows(env),
     () => rejectMisspeltSettings(env),
   );
   const log = createLog({ name, level: config.logLevel });
@@ -50,6 +52,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
   const store = traceStore(opened, tracing);
   await store.declare(COLLECTIONS);
   const deps = createDeps(store, {
+    kept,
     leastCoveragePercent: settings.SOLANA_HOLDERS_PERCENT,
     requestHolders: createHolderRequests(store, {
       onFailure: (err) => log.warn({ err }, "holders cannot be asked for"),

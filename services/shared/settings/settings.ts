@@ -8,6 +8,7 @@ import {
   integer,
   list,
   oneOf,
+  pattern,
   port,
   readEnv,
   type Settings,
@@ -131,6 +132,15 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "JSON-RPC endpoints of Solana, comma-separated, the preferred one first",
   },
+  SOLANA_EXCHANGES: {
+    parse: list(oneOf(["raydium", "orca", "meteora", "pumpfun"])),
+    usedBy: ["solana", "ingest"],
+    meaning: "Exchanges whose single transactions of Solana are kept, comma-separated; unset = all",
+  },
+  SOLANA_TOKENS: solanaAddresses(
+    "Tokens (mints) whose single transactions are kept, with those of the pools that trade them",
+  ),
+  SOLANA_POOLS: solanaAddresses("Pools whose single transactions are kept, besides those of SOLANA_TOKENS"),
   DEPLOYMENTS_FILE: {
     parse: text(),
     usedBy: ["evm-dex", "lending", "ingest", "gateway"],
@@ -321,6 +331,14 @@ function portalOf(chain: string, dataset: string) {
     secret: true,
     usedBy: ["ingest"],
     meaning: `SQD Portal to read the history of ${chain} from, as the URL of its dataset (https://portal.sqd.dev/datasets/${dataset}); its operator sees which contracts are indexed; or a folder of recorded blocks (file:///…); unset = history by JSON-RPC`,
+  } as const;
+}
+
+function solanaAddresses(what: string) {
+  return {
+    parse: list(pattern(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "a Solana address")),
+    usedBy: ["solana", "ingest"],
+    meaning: `${what}, comma-separated; candles and prices know all trades in any case; unset = all`,
   } as const;
 }
 

@@ -1,6 +1,7 @@
 import type { Store } from "../../shared/storage/port.ts";
 import { PriceTracker } from "../price/price-tracker.ts";
 import type { PoolTransactionRow, SupplyRow, TokenTransactionRow } from "../store/collections.ts";
+import { type KeptRows, keepsPoolRow, keepsTokenRow } from "../store/kept-rows.ts";
 import { type BlockRows, buildBlockRows } from "./block-rows.ts";
 import type { BatchChanges } from "./journal.ts";
 import { CandleState } from "./state/candle-state.ts";
@@ -29,7 +30,10 @@ export class Indexer {
   readonly #traders: TraderState;
   readonly tokens: TokenState;
 
-  constructor(store: Store, book: PriceTracker = new PriceTracker()) {
+  readonly #kept: KeptRows;
+
+  constructor(store: Store, book: PriceTracker = new PriceTracker(), kept: KeptRows = {}) {
+    this.#kept = kept;
     this.#prices = new PriceState(store, book);
     this.#candles = new CandleState(store);
     this.#traders = new TraderState(store);
@@ -47,8 +51,8 @@ export class Indexer {
       const { slot, time, transactions } = block;
       const rows = buildBlockRows(transactions, { slot, time, book: this.#prices.tracker });
       this.#take(block, rows);
-      tokenRows.push(...rows.tokenRows);
-      poolRows.push(...rows.poolRows);
+      for (const row of rows.tokenRows) if (keepsTokenRow(this.#kept, row)) tokenRows.push(row);
+      for (const row of rows.poolRows) if (keepsPoolRow(this.#kept, row)) poolRows.push(row);
       supplyRows.push(...rows.supplyRows);
     }
     return {

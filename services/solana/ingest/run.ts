@@ -5,6 +5,7 @@ import { claimRow, type Guard } from "../../shared/storage/lease.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { SolanaSource } from "../chain/port.ts";
 import { checkpoints } from "../store/collections.ts";
+import type { KeptRows } from "../store/kept-rows.ts";
 import { CHAIN_ID } from "../store/queries.ts";
 import type { BlockReader } from "./read/decoded-block.ts";
 import { Retention } from "./retention.ts";
@@ -26,6 +27,8 @@ export interface RunOptions {
   readonly rawDays: number;
   /** false = blocks come without balances, and no accounts of holders are read; default true. */
   readonly withHolders?: boolean;
+  /** Default: all rows. */
+  readonly kept?: KeptRows;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
@@ -64,6 +67,7 @@ async function indexOnce(options: RunOptions, { stalls, report, log }: IndexAtte
       reader,
       signal,
       guard,
+      ...(options.kept && { kept: options.kept }),
       hooks: [
         tokens,
         ...(withHolders ? [holders] : []),

@@ -9,6 +9,7 @@ import { readSettings } from "../../shared/settings/settings.ts";
 import { solanaEndpoints } from "../chain/endpoints.ts";
 import { createSolanaSource } from "../chain/source.ts";
 import { COLLECTIONS } from "../store/collections.ts";
+import { type KeptRows, readKeptRows } from "../store/kept-rows.ts";
 import { CHAIN_ID } from "../store/queries.ts";
 import { type SolanaIngestMetrics, solanaMetrics } from "./metrics.ts";
 import { createThreadedReader } from "./read/reader.ts";
@@ -28,10 +29,11 @@ const SETTINGS_READ = [
  * Throws ConfigError, and Error when the metrics' port is taken.
  */
 export async function startIngest(env: Environment): Promise<Stoppable> {
-  const [settings, urls, endpoint] = collectConfigErrors(
+  const [settings, urls, endpoint, kept] = collectConfigErrors(
     () => readSettings(env, SETTINGS_READ),
     () => readSolanaUrls(env),
     () => readSolanaStream(env),
+    () => readKeptRows(env),
     () => rejectMisspeltSettings(env),
   );
   const ingest = await openIngest({
@@ -52,6 +54,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
   const withHolders = settings.SOLANA_HOLDERS === "on";
   const options = {
     metrics,
+    kept,
     withHolders,
     stream: endpoint && { endpoint, withHolders },
     startSlot: settings.START_BLOCK_SOLANA,
@@ -68,12 +71,13 @@ async function index(
     metrics: SolanaIngestMetrics;
     startSlot: number | undefined;
     rawDays: number;
+    kept: KeptRows;
     withHolders: boolean;
     stream: StreamTask | undefined;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { metrics, startSlot, rawDays, withHolders, stream, signal } = options;
+  const { metrics, startSlot, rawDays, kept, withHolders, stream, signal } = options;
   const { store, log } = ingest;
   const labels: ProgressLabels = { chain: "Solana", discovered: "tokens", blockNoun: "slot", events: "rows" };
   const reporter = ingest.createReporter({ chainId: CHAIN_ID, label: "solana", log, urls, labels });
@@ -96,6 +100,7 @@ async function index(
         reader,
         startSlot,
         withHolders,
+        kept,
         rawDays,
         watchers: [metrics],
         onHead: metrics.onHead,

@@ -4,6 +4,7 @@ import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import { scanBlocks } from "../chain/scan.ts";
 import { addSwaps, type SwapSums } from "../metrics/swap-share.ts";
 import { blocks as blockRows, type CheckpointRow, type FinalBlockRow } from "../store/collections.ts";
+import type { KeptRows } from "../store/kept-rows.ts";
 import { readFinalBlock, toAnchor } from "./final-block.ts";
 import { checkLinks, findCommonSlot } from "./fork.ts";
 import { type IndexedBatch, Indexer } from "./indexer.ts";
@@ -52,6 +53,8 @@ export interface SyncDeps extends SyncContext {
   >;
   readonly reader: BlockReader;
   readonly hooks?: readonly SyncHooks[];
+  /** Default: all rows. */
+  readonly kept?: KeptRows;
   /** The confirmed head as last seen. */
   readonly onHead?: (slot: number) => void;
   /** Milliseconds. */
@@ -73,7 +76,7 @@ export class SolanaSync {
     this.#deps = deps;
     this.#checkpoint = at.checkpoint;
     this.#final = at.final;
-    this.#indexer = new Indexer(deps.store);
+    this.#indexer = new Indexer(deps.store, undefined, deps.kept);
   }
 
   /** Rolls back what an interrupted write left after the checkpoint, and slots that the cluster has dropped since. */

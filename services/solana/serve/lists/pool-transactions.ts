@@ -3,11 +3,19 @@ import type { Endpoint, TableResult } from "../../../shared/contract/endpoint.ts
 import { resolveWindow, type WindowParams } from "../../../shared/contract/window.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { poolTransactionColumns } from "../../endpoints/columns.ts";
-import { EXCHANGES, POOL_TX_TYPES, type PoolTransactionRow, tokens } from "../../store/collections.ts";
+import {
+  EXCHANGES,
+  POOL_TX_TYPES,
+  type PoolTransactionRow,
+  poolRows,
+  tokens,
+} from "../../store/collections.ts";
 import { decodeIndex } from "../../store/decode-index.ts";
+import { keepsPoolList } from "../../store/kept-rows.ts";
 import { answerAtHead } from "../answer.ts";
 import type { ServeDeps } from "../deps.ts";
 import { Pacer } from "../pacer.ts";
+import { notKept } from "./not-kept.ts";
 import { findTokenMultiplier } from "../tokens/ui-amounts.ts";
 import { readPage } from "./paging.ts";
 import { poolList } from "./pool-list.ts";
@@ -30,10 +38,13 @@ export function answerPoolTransactions(
   const { endpoint, params, signal } = request;
   const { segments } = deps;
   const { pool_address: pool, limit, offset: skip } = params;
+  const isKept = keepsPoolList(deps.kept, pool);
+  if (isKept === false) return Promise.reject(notKept("pool"));
   return answerAtHead(deps.store, {
     endpoint,
     dataKind: "documents",
     read: async (checkpoint, store) => {
+      if (isKept === undefined && !(await hasRows(store, pool))) throw notKept("pool");
       const range = await findSlots(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });
       if (range === undefined) return [];
       const page = { range, skip, limit, pacer: new Pacer(signal) };
@@ -42,6 +53,11 @@ export function answerPoolTransactions(
       return rows.map((row) => toCells(LAYOUT, toRow(row, read)));
     },
   });
+}
+
+async function hasRows(store: Store, pool: string): Promise<boolean> {
+  const found = await store.find(poolRows, { filter: { pool }, limit: 1, fields: ["slot"] });
+  return found.length > 0;
 }
 
 interface PoolToken {

@@ -1,7 +1,9 @@
 import type { Window } from "../../../shared/contract/window.ts";
 import { type CheckpointRow, poolRows, type TokenTransactionRow } from "../../store/collections.ts";
+import { keepsPoolList, keepsTokenList } from "../../store/kept-rows.ts";
 import type { ServeDeps } from "../deps.ts";
 import { Pacer } from "../pacer.ts";
+import { notKept } from "./not-kept.ts";
 import { readPage } from "./paging.ts";
 import { tokenInPoolList } from "./pool-list.ts";
 import { findSlots } from "./slot-window.ts";
@@ -21,6 +23,10 @@ export interface TokenPage {
 /** A page of a token's transactions, newest first. A filter by pool and exchange has rows only if the pool is of that exchange. */
 export async function readTokenPage(deps: ServeDeps, query: TokenPage): Promise<TokenTransactionRow[]> {
   const { checkpoint, window, filter, pool, offset: skip, limit } = query;
+  const { kept } = deps;
+  if (!keepsTokenList(kept, filter.mint) && (pool === undefined || keepsPoolList(kept, pool) !== true))
+    throw notKept("token");
+  if (filter.dex !== undefined && kept.exchanges?.has(filter.dex) === false) throw notKept("exchange");
   const range = await findSlots(deps.store, { checkpoint, window });
   if (range === undefined) return [];
   const pacer = new Pacer(query.signal);
