@@ -17,15 +17,14 @@ import { tokenHolders, tokenSecurity } from "../services/solana/contract.ts";
 import { createHandlers } from "../services/solana/handlers.ts";
 import { bucketOf, changeCounts } from "../services/solana/metrics/balance-buckets.ts";
 import { createDeps } from "../services/solana/serve/deps.ts";
+import { COLLECTIONS, checkpoints } from "../services/solana/store/collections.ts";
 import {
-  COLLECTIONS,
-  checkpoints,
   type HolderRow,
   holders,
   type TokenRow,
   tokenFragments,
   tokens,
-} from "../services/solana/store/collections.ts";
+} from "../services/solana/store/token-collections.ts";
 import { toAccountId, toTokenNumber } from "../services/solana/store/token-number.ts";
 import { listFragments } from "../services/solana/store/token-search.ts";
 import { readStoreBytes } from "./store-bytes.ts";

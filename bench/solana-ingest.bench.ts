@@ -18,14 +18,12 @@ import { type Figure, recordFigures } from "../services/shared/testkit/bench-rec
 import {
   COLLECTIONS,
   candles,
-  holders,
   poolRows,
   supplyRows,
   tokenRows,
-  tokens,
-  traders,
 } from "../services/solana/store/collections.ts";
 import { getCheckpoint } from "../services/solana/store/queries.ts";
+import { holders, tokens, traders } from "../services/solana/store/token-collections.ts";
 import type { BenchBlocks } from "./chains/solana-blocks.ts";
 import { IMAGE_FLAGS } from "./image-flags.ts";
 import { cpuSecondsOf, peakRssOf } from "./process-cost.ts";

@@ -43,25 +43,48 @@ async function run([command, ...args]: readonly string[]): Promise<void> {
   if (mongodbUrl !== undefined)
     throw new BackupError("MONGODB_URL is set: back MongoDB up by mongodump, as docs/runbook.md says.");
   if (note !== undefined) process.stderr.write(`${note}\n`);
-  if (command === "backup") {
-    if (given.to === undefined) throw new UsageError("--to is missing");
-    const { files } = await backUp(dataDir, { to: given.to, version: VERSION });
-    for (const { name, bytes } of files) process.stdout.write(`${name}  ${bytes} bytes\n`);
-  } else if (command === "restore") {
-    if (given.from === undefined) throw new UsageError("--from is missing");
-    if (running !== undefined)
-      throw new BackupError(`A server runs on ${dataDir} (process ${running.pid}): stop it first.`);
-    const { files, madeAt } = await restore(dataDir, { from: given.from });
-    process.stdout.write(`${files.length} stores of ${madeAt} are in ${dataDir}.\n`);
-  } else if (command === "check") {
-    const names = await listStores(dataDir);
-    if (names.length === 0) throw new BackupError(`There is no store in ${dataDir}.`);
-    for (const name of names) {
-      await requireWhole(join(dataDir, name));
-      process.stdout.write(`${name}: ok\n`);
-    }
-  } else throw new UsageError(`there is no command ${command ?? ""}`);
+  const place = { dataDir, running: running?.pid };
+  const act = COMMANDS.get(command ?? "");
+  if (act === undefined) throw new UsageError(`there is no command ${command ?? ""}`);
+  return act(place, given);
 }
+
+type Act = (
+  place: { readonly dataDir: string; readonly running: number | undefined },
+  given: { readonly to?: string | undefined; readonly from?: string | undefined },
+) => Promise<void>;
+
+const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
+  [
+    "backup",
+    async ({ dataDir }, { to }) => {
+      if (to === undefined) throw new UsageError("--to is missing");
+      const { files } = await backUp(dataDir, { to, version: VERSION });
+      for (const { name, bytes } of files) process.stdout.write(`${name}  ${bytes} bytes\n`);
+    },
+  ],
+  [
+    "restore",
+    async ({ dataDir, running }, { from }) => {
+      if (from === undefined) throw new UsageError("--from is missing");
+      if (running !== undefined)
+        throw new BackupError(`A server runs on ${dataDir} (process ${running}): stop it first.`);
+      const { files, madeAt } = await restore(dataDir, { from });
+      process.stdout.write(`${files.length} stores of ${madeAt} are in ${dataDir}.\n`);
+    },
+  ],
+  [
+    "check",
+    async ({ dataDir }) => {
+      const names = await listStores(dataDir);
+      if (names.length === 0) throw new BackupError(`There is no store in ${dataDir}.`);
+      for (const name of names) {
+        await requireWhole(join(dataDir, name));
+        process.stdout.write(`${name}: ok\n`);
+      }
+    },
+  ],
+]);
 
 try {
   await run(process.argv.slice(2));

@@ -63,8 +63,8 @@ export async function tablesOf({ protocol, rows, prices = {} }: Hand): Promise<P
 
 /** Prices of the walk at the rows' block. */
 export function pricesOf(usdOf: Readonly<Record<string, number>>): PriceTable {
-  const of = (usd: number) => ({ usd, source: "dex", ageSeconds: 0 }) as const;
-  return new PriceTable(new Map(Object.entries(usdOf).map(([token, usd]) => [token, of(usd)])));
+  const priced = (usd: number) => ({ usd, source: "dex", ageSeconds: 0 }) as const;
+  return new PriceTable(new Map(Object.entries(usdOf).map(([token, usd]) => [token, priced(usd)])));
 }
 
 function* each(rows: readonly LendingRow[]): Generator<LendingRow> {

@@ -8,7 +8,6 @@ import {
   integer,
   list,
   oneOf,
-  pattern,
   port,
   readEnv,
   type Settings,
@@ -17,6 +16,7 @@ import {
 } from "./env.ts";
 import { GATEWAY_SETTINGS } from "./gateway-settings.ts";
 import { PAYMENT_SETTINGS } from "./payment-settings.ts";
+import { SOLANA_SETTINGS } from "./solana-settings.ts";
 import { TRACING_SETTINGS } from "./tracing-settings.ts";
 
 // biome-ignore lint/performance/noBarrelFile: readers of settings need their errors without a second import.
@@ -79,19 +79,7 @@ export const SETTINGS = {
     meaning:
       "Gateway: gRPC addresses host:port of the solana service's replicas, comma-separated. Ingest: an https:// (or http://) URL is a Yellowstone gRPC server, from which blocks are streamed beside SOLANA_RPC",
   },
-  SOLANA_GRPC_TOKEN: {
-    parse: text(),
-    secret: true,
-    usedBy: ["ingest"],
-    meaning: "Token of the Yellowstone gRPC server in SOLANA_GRPC, sent as x-token",
-  },
-  SOLANA_HOLDERS: {
-    parse: oneOf(["on", "off"]),
-    default: "on",
-    usedBy: ["solana", "ingest"],
-    meaning:
-      "off = Solana's trades and liquidity alone, without balances, mints and burns: SOLANA_GRPC then streams the exchanges' transactions only, and tokens/holders and token-mint-burn-transactions answer 404",
-  },
+  ...SOLANA_SETTINGS,
   MONGODB_URL: {
     parse: url(["mongodb", "mongodb+srv"]),
     secret: true,
@@ -126,21 +114,6 @@ export const SETTINGS = {
   },
   EVM_PORTAL_8453: portalOf("Base", "base-mainnet"),
   EVM_PORTAL_1: portalOf("Ethereum", "ethereum-mainnet"),
-  SOLANA_RPC: {
-    parse: rpcUrls,
-    secret: true,
-    usedBy: ["ingest"],
-    meaning: "JSON-RPC endpoints of Solana, comma-separated, the preferred one first",
-  },
-  SOLANA_EXCHANGES: {
-    parse: list(oneOf(["raydium", "orca", "meteora", "pumpfun"])),
-    usedBy: ["solana", "ingest"],
-    meaning: "Exchanges whose single transactions of Solana are kept, comma-separated; unset = all",
-  },
-  SOLANA_TOKENS: solanaAddresses(
-    "Tokens (mints) whose single transactions are kept, with those of the pools that trade them",
-  ),
-  SOLANA_POOLS: solanaAddresses("Pools whose single transactions are kept, besides those of SOLANA_TOKENS"),
   DEPLOYMENTS_FILE: {
     parse: text(),
     usedBy: ["evm-dex", "lending", "ingest", "gateway"],
@@ -170,12 +143,6 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "The same of Ethereum",
   },
-  START_BLOCK_SOLANA: {
-    parse: blockNumber,
-    usedBy: ["ingest"],
-    meaning:
-      "First slot of Solana to index, or the first one that the endpoints still have; unset = the first one of the last hour, as a day of Solana is a terabyte of blocks",
-  },
   HISTORY_DAYS: {
     parse: integer({ min: 0, max: 3_650 }),
     usedBy: ["ingest"],
@@ -193,20 +160,6 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning:
       "Chunks of history that are indexed at a time, each in a thread with a heap of its own; unset = a thread a core but one, 4 at most",
-  },
-  SOLANA_RAW_DAYS: {
-    parse: integer({ min: 0, max: 3_650 }),
-    default: "30",
-    usedBy: ["ingest"],
-    meaning:
-      "Days that single transactions of Solana are kept; candles, holders and tokens are kept for ever; 0 = transactions too",
-  },
-  SOLANA_HOLDERS_PERCENT: {
-    parse: integer({ min: 1, max: 100 }),
-    default: "95",
-    usedBy: ["service"],
-    meaning:
-      "Percent of its supply that the known holders of a Solana token must have before their count, concentration, distribution and score are told; else these are null",
   },
   EVM_RAW_DAYS: {
     parse: integer({ min: 0, max: 3_650 }),
@@ -331,14 +284,6 @@ function portalOf(chain: string, dataset: string) {
     secret: true,
     usedBy: ["ingest"],
     meaning: `SQD Portal to read the history of ${chain} from, as the URL of its dataset (https://portal.sqd.dev/datasets/${dataset}); its operator sees which contracts are indexed; or a folder of recorded blocks (file:///…); unset = history by JSON-RPC`,
-  } as const;
-}
-
-function solanaAddresses(what: string) {
-  return {
-    parse: list(pattern(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "a Solana address")),
-    usedBy: ["solana", "ingest"],
-    meaning: `${what}, comma-separated; candles and prices know all trades in any case; unset = all`,
   } as const;
 }
 

@@ -7,7 +7,7 @@ export interface SolanaInstruction {
   readonly programIdIndex: number;
   /** Indexes into the transaction's account keys: static ones, then loaded writable, then loaded readonly. */
   readonly accounts: readonly number[];
-  /** Base58 from JSON-RPC, bytes from gRPC: most are never looked at (decode/instruction-data.ts). */
+  /** Base58 from JSON-RPC, bytes from gRPC: most are never looked at (instruction-data.ts). */
   readonly data: string | Uint8Array;
   /** 1 = top level; older nodes do not send it. */
   readonly stackHeight?: number | null;

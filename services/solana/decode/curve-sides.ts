@@ -1,10 +1,10 @@
 /** Sides of a trade on a Pump.fun bonding curve, whose quote side is lamports or a token. */
 
+import { readInstructionData } from "../chain/instruction-data.ts";
 import { readU32, readU64 } from "./bytes.ts";
 import { type CurveTrade, readCurveTrade, TRADE_EVENT } from "./curve.ts";
 import { BrokenTransactionError } from "./errors.ts";
 import { findEvent } from "./events.ts";
-import { readInstructionData } from "./instruction-data.ts";
 import { WRAPPED_SOL } from "./model.ts";
 import type { Side } from "./sides.ts";
 import type { Token } from "./transaction/balances.ts";

@@ -10,18 +10,14 @@ import {
 } from "../../shared/storage/port.ts";
 import {
   candles,
-  holderAccounts,
-  holders,
   type JournalRow,
   journal,
   poolRows,
   prices,
   supplyRows,
-  tokenFragments,
   tokenRows,
-  tokens,
-  traders,
 } from "../store/collections.ts";
+import { holderAccounts, holders, tokenFragments, tokens, traders } from "../store/token-collections.ts";
 import type { Change } from "./state/document-cache.ts";
 
 /** Collections whose documents a batch replaces. */

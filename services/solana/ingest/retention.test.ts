@@ -10,8 +10,8 @@ import {
   segments,
   supplyRows,
   tokenRows,
-  traders,
 } from "../store/collections.ts";
+import { traders } from "../store/token-collections.ts";
 import { openTestStore } from "../test/store.ts";
 import { Retention } from "./retention.ts";
 

@@ -16,9 +16,9 @@ import {
   segments,
   supplyRows,
   tokenRows,
-  traders,
 } from "../store/collections.ts";
 import { firstSlotFrom } from "../store/queries.ts";
+import { traders } from "../store/token-collections.ts";
 import type { SyncHooks, WrittenBatch } from "./sync.ts";
 
 /** A new pass begins once another hour of rows has expired. */

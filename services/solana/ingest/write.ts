@@ -11,17 +11,13 @@ import {
   checkpoints,
   type FinalBlockRow,
   finalBlocks,
-  holderAccounts,
-  holders,
   journal,
   poolRows,
   prices,
   supplyRows,
-  tokenFragments,
   tokenRows,
-  tokens,
-  traders,
 } from "../store/collections.ts";
+import { holderAccounts, holders, tokenFragments, tokens, traders } from "../store/token-collections.ts";
 import type { IndexedBatch } from "./indexer.ts";
 import { buildUndoSteps, toJournalRow } from "./journal.ts";
 import { writeChanges } from "./state/document-cache.ts";

@@ -1,6 +1,6 @@
 import type { Store } from "../../shared/storage/port.ts";
 import type { KeptRows } from "../store/kept-rows.ts";
-import type { TokenRow } from "../store/collections.ts";
+import type { TokenRow } from "../store/token-collections.ts";
 import { CountCache } from "./lists/count-cache.ts";
 import { SegmentIndex } from "./lists/segment-index.ts";
 import type { ListCaches } from "./lists/token-list.ts";

@@ -9,12 +9,8 @@ import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { endpoints, tokens, tokenTransactions } from "../contract.ts";
 import { WRAPPED_SOL } from "../endpoints/params.ts";
 import { createHandlers } from "../handlers.ts";
-import {
-  type CheckpointRow,
-  COLLECTIONS,
-  checkpoints,
-  tokens as tokenDocuments,
-} from "../store/collections.ts";
+import { type CheckpointRow, COLLECTIONS, checkpoints } from "../store/collections.ts";
+import { tokens as tokenDocuments } from "../store/token-collections.ts";
 import { fillStore } from "../test/fill.ts";
 import { createDeps } from "./deps.ts";
 import { findExampleScenes } from "./example-scenes.ts";

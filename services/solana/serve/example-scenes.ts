@@ -10,9 +10,9 @@ import {
   type TokenTransactionRow,
   TX_TYPES,
   tokenRows,
-  tokens,
 } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
+import { tokens } from "../store/token-collections.ts";
 import { hasData } from "./head.ts";
 
 /** Trades looked at, from the last one backwards. */

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { put, type Store } from "../../shared/storage/port.ts";
-import { holderRequests, type TokenRow } from "../store/collections.ts";
+import { holderRequests, type TokenRow } from "../store/token-collections.ts";
 
 /** A token is asked for again after this time: the ingest may have failed to read it. */
 const AGAIN_MS = 600_000;

@@ -1,14 +1,14 @@
 import { expect } from "chai";
+import { segments } from "../store/collections.ts";
 import {
   type HolderRow,
   holderAccounts,
   holderRequests,
   holders,
-  segments,
   type TokenRow,
   tokenFragments,
   tokens,
-} from "../store/collections.ts";
+} from "../store/token-collections.ts";
 
 type Contents = Record<string, unknown[]>;
 

@@ -7,7 +7,8 @@ import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { TokenReader } from "../ingest/tokens/token-reader.ts";
 import { bucketOf, changeCounts } from "../metrics/balance-buckets.ts";
 import type { MintExtensions } from "../metrics/mint-extensions.ts";
-import { holders, poolRows, supplyRows, tokenRows, tokens } from "../store/collections.ts";
+import { poolRows, supplyRows, tokenRows } from "../store/collections.ts";
+import { holders, tokens } from "../store/token-collections.ts";
 import {
   type ExpectedBlock,
   expectHolders,

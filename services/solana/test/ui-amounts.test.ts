@@ -14,7 +14,7 @@ import {
 } from "../contract.ts";
 import { createHandlers } from "../handlers.ts";
 import { createDeps } from "../serve/deps.ts";
-import { type TokenRow, tokens } from "../store/collections.ts";
+import { type TokenRow, tokens } from "../store/token-collections.ts";
 import { type Query, queryEndpoint } from "./ask.ts";
 import { fillStore } from "./fill.ts";
 import { MEME, POOLS } from "./random-chain.ts";

@@ -1,6 +1,6 @@
+import { readInstructionData } from "../../../../services/solana/chain/instruction-data.ts";
 import type { SolanaInstruction, SolanaTransaction } from "../../../../services/solana/chain/port.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../../../services/solana/chain/program-address.ts";
-import { readInstructionData } from "../../../../services/solana/decode/instruction-data.ts";
 
 /** An instruction as a reader of the chain sees it. */
 export interface Step {

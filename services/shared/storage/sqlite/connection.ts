@@ -44,8 +44,7 @@ export class Connection {
 
   /** Rows of a statement that takes a JSON list of keys; of many keys in one transaction: all see one snapshot. */
   allOfKeys(sql: string, keys: readonly string[]): Stored[][] {
-    const readPage = (from: number) =>
-      this.all(sql, [`[${keys.slice(from, from + KEYS_A_READ).join(",")}]`]);
+    const readPage = (from: number) => this.all(sql, [`[${keys.slice(from, from + KEYS_A_READ).join(",")}]`]);
     if (keys.length === 0) return [];
     if (keys.length <= KEYS_A_READ) return readPage(0);
     return this.transaction("read", () => {

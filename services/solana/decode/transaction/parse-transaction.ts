@@ -1,6 +1,6 @@
+import { readInstructionData } from "../../chain/instruction-data.ts";
 import type { SolanaInstruction, SolanaTransaction, TransactionMeta } from "../../chain/port.ts";
 import { BrokenTransactionError } from "../errors.ts";
-import { readInstructionData } from "../instruction-data.ts";
 import type { CompiledInstruction, Program } from "../programs/define.ts";
 import { programs } from "../programs/index.ts";
 import { indexBalances, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, type TokenBalances } from "./balances.ts";

@@ -1,9 +1,9 @@
 /** Instructions of the two token programs: transfers, mints and burns. */
 
+import { readInstructionData } from "../../chain/instruction-data.ts";
 import type { SolanaInstruction } from "../../chain/port.ts";
 import { readU64 } from "../bytes.ts";
 import { BrokenTransactionError } from "../errors.ts";
-import { readInstructionData } from "../instruction-data.ts";
 
 /** Accounts are indexes of the transaction's keys. */
 export interface Transfer {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { readInstructionData } from "../../chain/instruction-data.ts";
 import type { SolanaInstruction, SolanaTransaction } from "../../chain/port.ts";
 import { METADATA_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { hasBytes } from "../../decode/bytes.ts";
-import { readInstructionData } from "../../decode/instruction-data.ts";
 
 /** Position of the account that an instruction may change: a mint (token programs) or a metadata account (Metaplex). */
 type FindAccountPosition = (data: Uint8Array) => number | undefined;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { put, type Store } from "../../../shared/storage/port.ts";
-import { type TraderRow, traders } from "../../store/collections.ts";
+import { type TraderRow, traders } from "../../store/token-collections.ts";
 import { openTestStore } from "../../test/store.ts";
 import { DocumentCache, writeChanges } from "./document-cache.ts";
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { Store } from "../../../shared/storage/port.ts";
-import { holderAccounts, holders } from "../../store/collections.ts";
+import { holderAccounts, holders } from "../../store/token-collections.ts";
 import { openTestStore } from "../../test/store.ts";
 import type { TimedBlock } from "../timed-block.ts";
 import { writeChanges } from "./document-cache.ts";

@@ -1,6 +1,11 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import type { BalanceChange } from "../../decode/model.ts";
-import { type HolderAccountRow, type HolderRow, holderAccounts, holders } from "../../store/collections.ts";
+import {
+  type HolderAccountRow,
+  type HolderRow,
+  holderAccounts,
+  holders,
+} from "../../store/token-collections.ts";
 import { toAccountId } from "../../store/token-number.ts";
 import type { TimedBlock } from "../timed-block.ts";
 import { type Change, DocumentCache } from "./document-cache.ts";

@@ -1,7 +1,7 @@
 import type { RowOf, Store } from "../../../shared/storage/port.ts";
 import type { DecodedTransaction, SupplyChange } from "../../decode/model.ts";
 import { type BalanceCounts, bucketOf, changeCounts } from "../../metrics/balance-buckets.ts";
-import { type TokenRow, tokenFragments, tokens } from "../../store/collections.ts";
+import { type TokenRow, tokenFragments, tokens } from "../../store/token-collections.ts";
 import { toTokenNumber } from "../../store/token-number.ts";
 import { listFragments } from "../../store/token-search.ts";
 import type { TimedBlock } from "../timed-block.ts";

@@ -1,5 +1,5 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { type TraderRow, traders } from "../../store/collections.ts";
+import { type TraderRow, traders } from "../../store/token-collections.ts";
 import type { TimedBlock } from "../timed-block.ts";
 import { type Change, DocumentCache } from "./document-cache.ts";
 import { findListedMints } from "./traded-mints.ts";

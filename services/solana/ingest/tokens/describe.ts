@@ -1,6 +1,6 @@
 import type { AccountInfo } from "../../chain/port.ts";
 import { METADATA_PROGRAM } from "../../chain/program-address.ts";
-import type { TokenRow } from "../../store/collections.ts";
+import type { TokenRow } from "../../store/token-collections.ts";
 import type { TokenDescription } from "../state/token-state.ts";
 import { readMetadata } from "./metadata-account.ts";
 import { readMint } from "./mint-account.ts";

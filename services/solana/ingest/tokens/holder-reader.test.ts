@@ -6,7 +6,7 @@ import type { AccountsAt, TokenAccountPage } from "../../chain/port.ts";
 import { TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { fakeKey } from "../../chain/testkit/fake-chain.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
-import { holderRequests, holders, type TokenRow, tokens } from "../../store/collections.ts";
+import { holderRequests, holders, type TokenRow, tokens } from "../../store/token-collections.ts";
 import { FakeCluster } from "../../test/fake-cluster.ts";
 import { openTestStore } from "../../test/store.ts";
 import { openCheckpoint } from "../start-slot.ts";

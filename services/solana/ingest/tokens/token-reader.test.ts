@@ -5,7 +5,7 @@ import type { AccountsAt, Commitment } from "../../chain/port.ts";
 import { metadataAddress, TOKEN_PROGRAM } from "../../chain/program-address.ts";
 import { fakeKey } from "../../chain/testkit/fake-chain.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
-import { tokenFragments, tokens } from "../../store/collections.ts";
+import { tokenFragments, tokens } from "../../store/token-collections.ts";
 import { FakeCluster } from "../../test/fake-cluster.ts";
 import { openTestStore } from "../../test/store.ts";
 import { openCheckpoint } from "../start-slot.ts";

@@ -3,20 +3,15 @@ import type { Endpoint, TableResult } from "../../../shared/contract/endpoint.ts
 import { resolveWindow, type WindowParams } from "../../../shared/contract/window.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { poolTransactionColumns } from "../../endpoints/columns.ts";
-import {
-  EXCHANGES,
-  POOL_TX_TYPES,
-  type PoolTransactionRow,
-  poolRows,
-  tokens,
-} from "../../store/collections.ts";
+import { EXCHANGES, POOL_TX_TYPES, type PoolTransactionRow, poolRows } from "../../store/collections.ts";
 import { decodeIndex } from "../../store/decode-index.ts";
 import { keepsPoolList } from "../../store/kept-rows.ts";
+import { tokens } from "../../store/token-collections.ts";
 import { answerAtHead } from "../answer.ts";
 import type { ServeDeps } from "../deps.ts";
 import { Pacer } from "../pacer.ts";
-import { notKept } from "./not-kept.ts";
 import { findTokenMultiplier } from "../tokens/ui-amounts.ts";
+import { notKept } from "./not-kept.ts";
 import { readPage } from "./paging.ts";
 import { poolList } from "./pool-list.ts";
 import { findSlots } from "./slot-window.ts";

@@ -1,5 +1,6 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { candles, traders } from "../../store/collections.ts";
+import { candles } from "../../store/collections.ts";
+import { traders } from "../../store/token-collections.ts";
 
 const MINUTE = 60;
 const HOUR = 3_600;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { put, type Store } from "../../../shared/storage/port.ts";
-import { type TokenRow, tokenFragments, tokens } from "../../store/collections.ts";
+import { type TokenRow, tokenFragments, tokens } from "../../store/token-collections.ts";
 import { listFragments } from "../../store/token-search.ts";
 import { refuseScans } from "../../test/planned-store.ts";
 import { openTestStore } from "../../test/store.ts";

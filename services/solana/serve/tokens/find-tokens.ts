@@ -1,5 +1,5 @@
 import type { OrderBy, Store } from "../../../shared/storage/port.ts";
-import { type TokenRow, tokenFragments, tokens } from "../../store/collections.ts";
+import { type TokenRow, tokenFragments, tokens } from "../../store/token-collections.ts";
 import { FRAGMENT_LENGTH } from "../../store/token-search.ts";
 import type { Pacer } from "../pacer.ts";
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { put } from "../../../shared/storage/port.ts";
 import { bucketOf, changeCounts } from "../../metrics/balance-buckets.ts";
-import { holders, type TokenRow } from "../../store/collections.ts";
+import { holders, type TokenRow } from "../../store/token-collections.ts";
 import { openTestStore } from "../../test/store.ts";
 import { findHolders, readHolderFigures } from "./holder-figures.ts";
 

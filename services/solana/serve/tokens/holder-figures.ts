@@ -2,7 +2,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import { toWhole } from "../../metrics/amount.ts";
 import { type BalanceCounts, bucketBounds, findRank } from "../../metrics/balance-buckets.ts";
 import { computeRanks, computeShare } from "../../metrics/holder-figures.ts";
-import { holders, type TokenRow } from "../../store/collections.ts";
+import { holders, type TokenRow } from "../../store/token-collections.ts";
 
 const LARGEST = [5, 10, 20, 50] as const;
 /** Entries of the index that are passed for a balance in the middle of a bucket, at most: some 2 ms. */

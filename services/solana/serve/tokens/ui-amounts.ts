@@ -1,6 +1,6 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import { findUiMultiplier, type MintExtensions } from "../../metrics/mint-extensions.ts";
-import { type TokenRow, tokens } from "../../store/collections.ts";
+import { type TokenRow, tokens } from "../../store/token-collections.ts";
 
 /**
  * What a token's amounts in whole tokens are multiplied by, and its prices divided by, at the head's time. Rows and

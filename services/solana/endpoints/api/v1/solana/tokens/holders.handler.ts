@@ -9,7 +9,7 @@ import type { ServeDeps } from "../../../../../serve/deps.ts";
 import { readPriceUsd } from "../../../../../serve/tokens/head-price.ts";
 import { findHolders, isCovered } from "../../../../../serve/tokens/holder-figures.ts";
 import { findTokenMultiplier } from "../../../../../serve/tokens/ui-amounts.ts";
-import { type HolderRow, type TokenRow, tokens } from "../../../../../store/collections.ts";
+import { type HolderRow, type TokenRow, tokens } from "../../../../../store/token-collections.ts";
 import { endpoint } from "./holders.endpoint.ts";
 
 export function tokenHoldersHandler(deps: ServeDeps): Handler<typeof endpoint> {

@@ -11,7 +11,8 @@ import type { ServeDeps } from "../../../../../serve/deps.ts";
 import { type DayActivity, readDailyCloses, readDayActivity } from "../../../../../serve/tokens/activity.ts";
 import { type HolderFigures, readHolderFigures } from "../../../../../serve/tokens/holder-figures.ts";
 import { findTokenMultiplier } from "../../../../../serve/tokens/ui-amounts.ts";
-import { type CheckpointRow, type TokenRow, tokens } from "../../../../../store/collections.ts";
+import type { CheckpointRow } from "../../../../../store/collections.ts";
+import { type TokenRow, tokens } from "../../../../../store/token-collections.ts";
 import { endpoint } from "./security.endpoint.ts";
 
 export function tokenSecurityHandler(deps: ServeDeps): Handler<typeof endpoint> {

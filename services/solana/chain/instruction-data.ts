@@ -1,5 +1,5 @@
 import { decodeBase58 } from "../../shared/contract/base58.ts";
-import type { SolanaInstruction } from "../chain/port.ts";
+import type { SolanaInstruction } from "./port.ts";
 
 /** An instruction's data; undefined for a text that is not base58. */
 export function readInstructionData({ data }: Pick<SolanaInstruction, "data">): Uint8Array | undefined {
