@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { it } from "mocha";
-import { describeRounds } from "../services/shared/testkit/describe.ts";
+import { describeThorough } from "../services/shared/testkit/describe.ts";
 import { BASE_SHAPE } from "./chains/head-chain.ts";
 import { callsOfNode } from "./chains/head-node.ts";
 import { runAtHead } from "./head-run.ts";
@@ -9,7 +9,7 @@ import { runAtHead } from "./head-run.ts";
 const SHAPE = { ...BASE_SHAPE, blockSeconds: 1 };
 const BLOCKS = 32;
 
-describeRounds(15, "the ingests of npm start at the head of a chain", () => {
+describeThorough("the ingests of npm start at the head of a chain", () => {
   it("ask at most 4 and 2 calls a block of 50 touched pools, the watcher of both included", async () => {
     const { counted, blocks } = await runAtHead({ shape: SHAPE, blocks: BLOCKS, warmUp: 15 });
     const { watcher, lending } = counted;

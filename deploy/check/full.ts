@@ -16,6 +16,7 @@ const THOROUGH = {
   TEST_ABSENCES: "all",
   FUZZ_REQUESTS: "20000",
   FIRST_HOUR: "full",
+  TEST_THOROUGH: "1",
   TEST_PAYMENT_TRIALS: "500",
 };
 const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };

@@ -12,7 +12,7 @@ import {
 import { reindexes } from "../../services/shared/ingest/reindex.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
 import type { Store } from "../../services/shared/storage/port.ts";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { startProgram } from "../../services/shared/testkit/process.ts";
 import { startIngestProcess } from "../../services/shared/testkit/service-process.ts";
 import { checkpoints, COLLECTIONS as solanaCollections } from "../../services/solana/store/collections.ts";
@@ -26,7 +26,7 @@ const OF_BLOCKS = ["blocks", "block_times", "token_rows", "pool_rows", "supply_r
 /** Who waits judges by its own: the command waits longer than an ingest on a busy machine is silent. */
 const LEASE_TTL_MS = "4000";
 
-describeWithChain("npm run reindex", () => {
+describeThorough("npm run reindex", () => {
   let dataDir: string;
   const stores: Store[] = [];
   let solana: TestSolana | undefined;

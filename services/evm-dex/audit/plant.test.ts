@@ -4,7 +4,7 @@ import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain } from "../../../deploy/devnet/testkit.ts";
 import { put } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import { describeRounds } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { loadDeployments } from "../deployments.ts";
 import { readInactivePools } from "../ingest/reads/inactive-pools.ts";
 import { ReadBudget } from "../ingest/reads/read-budget.ts";
@@ -21,7 +21,7 @@ import { auditOnce } from "./testkit.ts";
 
 const CHAIN_ID = 8453;
 
-describeRounds(20, "audit --plant", () => {
+describeThorough("audit --plant", () => {
   it("has a check for every column of every collection, and for nothing else", () => {
     const columns = Object.fromEntries(
       COLLECTIONS.filter(({ name }) => !NOT_SERVED.has(name)).map(({ fields, name }) => [

@@ -10,7 +10,7 @@ import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { MEDIAN_WINDOW_SECONDS } from "../../shared/pricing/median.ts";
 import { openStore } from "../../shared/storage/open.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS, inactivePools, poolEvents, pools, priceLinks } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -104,7 +104,7 @@ function withoutEarlyPrices(dump: Record<string, unknown[]>, found: number): Rec
   );
 }
 
-describeWithChain("evm-dex ingest: pools whose creation a node withheld", () => {
+describeThorough("evm-dex ingest: pools whose creation a node withheld", () => {
   let chain: TestChain;
   let directory: string;
   let deploymentsFile: string;

@@ -1,4 +1,4 @@
-import { describe, type Suite } from "mocha";
+import { describe, it, type Suite } from "mocha";
 
 /**
  * How long a test or a hook may take. `.mocharc.json` gives 10 s to all; more is given here and nowhere else: to suites
@@ -21,6 +21,20 @@ export function describeWithProcesses(title: string, define: () => void): Suite 
 /** A suite that goes through thousands of random cases or every file of the repository, or waits for timers of seconds. */
 export function describeLong(title: string, define: () => void): Suite {
   return describeRounds(0, title, define);
+}
+
+/**
+ * A suite of a minute or more that little depends on from one change to the next: `npm run check:full` and CI run it
+ * (TEST_THOROUGH=1), `npm test` shows it as pending, so that it ends within minutes.
+ */
+export function describeThorough(title: string, define: () => void): void {
+  if (process.env.TEST_THOROUGH === "1") describeRounds(15, title, define);
+  else
+    describe(title, () => {
+      it("pending: takes a minute or more; npm run check:full runs it, or TEST_THOROUGH=1", function () {
+        this.skip();
+      });
+    });
 }
 
 /** A suite with a chain or processes, one test of which repeats `rounds` times what takes seconds. */
