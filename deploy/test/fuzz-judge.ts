@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
+import { FORMAT_PARAM, FORMATS, mediaTypeOf } from "../../services/shared/contract/format.ts";
 import { parseQuery } from "../../services/shared/contract/parse.ts";
 import { type ErrorCode, HTTP_STATUS, ServiceError } from "../../services/shared/errors.ts";
 import type { FuzzRequest } from "./fuzz-requests.ts";
@@ -27,7 +28,7 @@ const HEADERS = new Set([
   ...["payment-required", "ratelimit", "ratelimit-policy", "referrer-policy", "retry-after"],
   ...["strict-transport-security", "transfer-encoding", "vary", "www-authenticate", "x-cache"],
   ...["x-content-type-options", "x-data-as-of", "x-data-block", "x-data-from-block"],
-  ...["x-data-positions-from-block", "x-data-stale"],
+  ...["x-data-positions-from-block", "x-data-stale", "x-data-swap-share", "x-total-count", "link"],
   ...["x-dns-prefetch-control", "x-download-options", "x-frame-options", "x-ignored-parameters"],
   ...["x-permitted-cross-domain-policies", "x-session-id", "x-xss-protection"],
 ]);
@@ -98,8 +99,10 @@ function judgePlain(request: FuzzRequest, answer: RawAnswer, catalogue: Readonly
   }
   expect(endpoint.whenAbsent === "not_found" ? [200, 404] : [200], body.slice(0, 300)).to.include(status);
   if (status !== 200) return;
-  expect(named.get("content-type")).to.equal(endpoint.mediaType);
-  if (request.method === "HEAD") return;
+  const asked = new URLSearchParams(query).get(FORMAT_PARAM);
+  const format = FORMATS.find((each) => each === asked) ?? "json";
+  expect(named.get("content-type")).to.equal(mediaTypeOf(endpoint, format));
+  if (request.method === "HEAD" || format !== "json") return;
   const parsed = JSON.parse(body);
   const table = endpoint.body === "array" ? parsed[0] : parsed;
   if (endpoint.body === "array") expect(parsed).to.have.length(1);

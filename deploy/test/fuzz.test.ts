@@ -75,6 +75,7 @@ describeRounds(REQUESTS / 250, "the running stack under any requests", () => {
     expect(metrics).not.to.contain(MARK);
     const routes = new Set([...metrics.matchAll(/\broute="([^"]*)"/g)].map(([, route = ""]) => route));
     const pages = ["/", "/docs", "/docs/", "/openapi.json", "/usage", "/livez", "/readyz", "unmatched"];
+    pages.push("/status", "/favicon.ico", "/robots.txt", "/llms.txt", "/llms-full.txt", "/.well-known/x402");
     expect([...ENDPOINTS.keys(), ...pages]).to.include.members([...routes]);
   });
 });

@@ -266,7 +266,7 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
     expect(dai).to.include({ symbol: "eDAI-1", supply: 0, utilizationRate: 0, borrowable: false });
   });
 
-  it("follows Euler's perspectives: a vault that leaves them is not listed, and its oracle is not believed", async () => {
+  it("follows Euler's perspectives: a vault that leaves them is not listed", async () => {
     const { address } = euler.vault("eWETH-2");
     const { governed, ungoverned } = euler.deployment.perspectives;
     const change = (perspective: Address, functionName: "perspectiveVerify" | "perspectiveUnverify") =>
@@ -274,12 +274,11 @@ describeWithChain("lending: EVK vaults against the contracts", () => {
         ? onPerspective(owner, perspective, { functionName, args: [address, true] })
         : onPerspective(owner, perspective, { functionName, args: [address] });
     const lists = (id: Address) => ({ kind: "euler-perspective", id });
-    const believed = { value: 3_000, unit: "USD" };
-    expect(await watch.rowOf(address)).to.deep.include({ listed: true, oracle: believed });
+    expect(await watch.rowOf(address)).to.include({ listed: true });
     expect(await watch.act(change(governed, "perspectiveUnverify"))).to.deep.equal([lists(governed)]);
-    expect(await watch.rowOf(address)).to.include({ listed: false, oracle: null });
+    expect(await watch.rowOf(address)).to.include({ listed: false });
     expect(await watch.act(change(ungoverned, "perspectiveVerify"))).to.deep.equal([lists(ungoverned)]);
-    expect(await watch.rowOf(address)).to.deep.include({ listed: true, oracle: believed });
+    expect(await watch.rowOf(address)).to.include({ listed: true });
     await watch.act(change(ungoverned, "perspectiveUnverify"), change(governed, "perspectiveVerify"));
   });
 

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
-import { afterEach, beforeEach, describe, it } from "mocha";
+import { afterEach, beforeEach, it } from "mocha";
 import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
+import { describeLong } from "../../../shared/testkit/describe.ts";
 import { DAY, startOf } from "../../metrics/bucket.ts";
 import { readIntegers } from "../../protocols/integers.ts";
 import { poolEvents } from "../../store/collections.ts";
@@ -31,7 +32,7 @@ const plans = fc
   .array(blockPlans(10), { minLength: 2, maxLength: 5 })
   .map((parts) => parts.flat().map((block) => ({ ...block, seconds: block.seconds + 30_000 })));
 
-describe("archive of removed days", () => {
+describeLong("archive of removed days", () => {
   let folder: string;
   let stores: Store[];
   beforeEach(() => {
