@@ -79,7 +79,6 @@ export const SETTINGS = {
     meaning:
       "Gateway: gRPC addresses host:port of the solana service's replicas, comma-separated. Ingest: an https:// (or http://) URL is a Yellowstone gRPC server, from which blocks are streamed beside SOLANA_RPC",
   },
-  ...SOLANA_SETTINGS,
   MONGODB_URL: {
     parse: url(["mongodb", "mongodb+srv"]),
     secret: true,
@@ -143,6 +142,7 @@ export const SETTINGS = {
     usedBy: ["ingest"],
     meaning: "The same of Ethereum",
   },
+  ...SOLANA_SETTINGS,
   HISTORY_DAYS: {
     parse: integer({ min: 0, max: 3_650 }),
     usedBy: ["ingest"],

@@ -5,8 +5,12 @@ const PATIENCE_MS = 45_000;
 const LOOK_EVERY_MS = 20;
 
 /** Resolves when it is so; rejects with what did not come in time. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + PATIENCE_MS;
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
+  const endMs = Date.now() + patienceMs;
   while (!(await isSo())) {
     if (Date.now() > endMs) throw new Error(`It did not come: ${what}`);
     await sleep(LOOK_EVERY_MS);
