@@ -87,11 +87,12 @@ describeRounds(TROUBLES.length, "Solana over gRPC: an ingest, its standby and tw
       ingests = [...ingests.filter((each) => each !== leader), startIngest()];
     },
     async pause(leader) {
-      leader.child.kill("SIGSTOP");
+      // Not by child.kill(): Deno would take the child for ended.
+      process.kill(leader.child.pid as number, "SIGSTOP");
       // The standby takes over, and what the paused one still has to write comes too late.
       solana.produce(3);
       await catchUp();
-      leader.child.kill("SIGCONT");
+      process.kill(leader.child.pid as number, "SIGCONT");
     },
     async disconnect() {
       geyser.disconnect();
