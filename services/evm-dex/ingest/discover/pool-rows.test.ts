@@ -35,10 +35,8 @@ describe("readPoolRows", () => {
   afterEach(() => store.close());
 
   const readFee = async (feeAt: (block: number) => Hex | null) => {
-    const call = ({ to, data, block }: EthCall): Hex | null => {
-      if (to === created.pool) return bips(1);
-      return to === FACTORY && data !== SYMBOL ? feeAt(block) : null;
-    };
+    const call = ({ to, data, block }: EthCall): Hex | null =>
+      to === FACTORY && data !== SYMBOL ? feeAt(block) : null;
     const source = createFakeSource({ call });
     const reader = { tokenReader: new TokenReader(store, source), source };
     const { pools } = await readPoolRows(reader, { chainId: CHAIN_ID, created: [created], block: HEAD });

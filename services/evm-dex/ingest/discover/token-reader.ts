@@ -12,8 +12,8 @@ const DECIMALS = encodeCall("0x313ce567");
 /** Bounds memory on chains with hundreds of thousands of tokens; dropped ones are read from the store again. */
 const MAX_TOKENS = 50_000;
 
-/** token0() of a pool. */
-const TOKEN0 = encodeCall("0x0dfe1681");
+/** What a node returns of an address without code. */
+const NO_CODE = "0x";
 
 /**
  * Symbols and decimals of tokens: from memory, the store, or the contracts, which are read once. A token without
@@ -67,8 +67,9 @@ export const readTokens: ReadTokens = async (source, addresses, { block, pool })
     { to: address as Hex, data: SYMBOL, block },
     { to: address as Hex, data: DECIMALS, block },
   ]);
-  const results = await source.call([...calls, { to: pool as Hex, data: TOKEN0, block }]);
-  requirePool(results.at(-1), { block, pool });
+  const results = await source.call([...calls, { to: pool as Hex, data: SYMBOL, block }]);
+  if (results.at(-1) === NO_CODE)
+    throw new UpstreamError(`The node has no code at block ${block} for ${pool}.`);
   return toRows(source, addresses, results);
 };
 
@@ -88,9 +89,9 @@ export function createHeadTokens(source: EvmSource, clock: Clock = systemClock):
     const wanted = addresses.flatMap((address) =>
       [SYMBOL, DECIMALS].map((data) => calls.call(address as Hex, data)),
     );
-    // Beside the others, so at the same state: an endpoint may be switched to another chain between two requests.
-    const [token0, ...results] = await Promise.all([calls.call(pool as Hex, TOKEN0), ...wanted]);
-    requirePool(token0, { block, pool });
+    const results = await Promise.all(wanted);
+    const [code] = await source.call([{ to: pool as Hex, data: SYMBOL, block, blockHash }]);
+    if (code === NO_CODE) throw new UpstreamError(`The node has no code at block ${block} for ${pool}.`);
     return toRows(source, addresses, results);
   };
   return async (_, addresses, { pool }) => {
@@ -104,14 +105,6 @@ export function createHeadTokens(source: EvmSource, clock: Clock = systemClock):
       }
     }
   };
-}
-
-/** Throws unless a call of token0() at the pool returned a word: what another contract there returns tells nothing. */
-function requirePool(
-  token0: Hex | null | undefined,
-  { block, pool }: { readonly block: number; readonly pool: string },
-): void {
-  if (token0?.length !== 66) throw new UpstreamError(`The node has no pool at block ${block} at ${pool}.`);
 }
 
 function toRows(

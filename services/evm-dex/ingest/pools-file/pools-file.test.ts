@@ -244,7 +244,7 @@ describe("pools files", () => {
           const pool = created.find(({ token0Address }) => token0Address === to);
           const isSymbol = data.startsWith("0x95d89b41");
           if (to === address(0x11)) return isSymbol ? symbolOf("USDC") : `0x${word(6)}`;
-          if (pool === undefined) return `0x${word(1)}`;
+          if (pool === undefined) return "0x01";
           return isSymbol ? symbolOf(pool.token0Symbol) : `0x${word(pool.token0Decimals)}`;
         },
       }),
