@@ -96,9 +96,12 @@ interface Sbom {
 
 /** What the Dockerfile writes beside the programs: every production dependency, and none of development. */
 async function inspectSbom(folder: string): Promise<Finding> {
-  const { ok, stdout, output } = await run(["npm", "sbom", "--omit=dev", "--sbom-format=spdx"], {
-    cwd: folder,
-  });
+  const { ok, stdout, output } = await run(
+    ["npm", "sbom", "--package-lock-only", "--omit=dev", "--sbom-format=spdx"],
+    {
+      cwd: folder,
+    },
+  );
   if (!ok) return { faults: [output] };
   const named = new Set((JSON.parse(stdout) as Sbom).packages.map(({ name }) => name));
   const { dependencies, devDependencies } = JSON.parse(
