@@ -23,7 +23,7 @@ const OFTEN = {
   TEST_REORGS: "50",
   TEST_ABSENCES: "all",
   FUZZ_REQUESTS: "20000",
-  TEST_PAYMENT_TRIALS: "500",
+  TEST_PAYMENT_TRIALS: "200",
 };
 const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };
 const promtool: Step = {
