@@ -1,7 +1,8 @@
 /**
  * npm run bench:solana-ingest — backfill of full blocks into SQLite, by the process of the image (node on the built
- * tree). Three mixes: 1,500 transactions as mainnet has them, two thirds votes; 4,000 of the same mix, whose CPU at 2.5
- * slots a second is to leave half of a machine of two cores; and a block that no cluster makes, where every transaction
+ * tree). Three mixes: 1,500 transactions, two thirds votes, the others nearly all trades; 4,000, two thirds votes, with 200 trades
+ * as mainnet has them (86 million rows a day), the others transfers and swaps that fail, whose CPU at 2.5 slots a second is
+ * to leave half of a machine of two cores; and a block that no cluster makes, where every transaction
  * trades on one of the four exchanges, to show what bounds it. Measured from the first block written to the last one.
  * With the bytes of a row and of a holder in the store.
  * BENCH_BLOCKS scales it, BENCH_MIX=mainnet, full or trades picks one.
@@ -32,10 +33,17 @@ import { readStoreBytes } from "./store-bytes.ts";
 
 const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 60);
 const MIXES = {
-  mainnet: { transactions: 500, votes: 1_000 },
-  full: { transactions: 1_333, votes: 2_667 },
-  trades: { transactions: 1_500, votes: 0 },
+  mainnet: { transactions: 500, votes: 1_000, others: 0 },
+  full: { transactions: 1_333, votes: 2_667, others: 1_113 },
+  trades: { transactions: 1_500, votes: 0, others: 0 },
 };
+
+interface Mix {
+  readonly transactions: number;
+  readonly votes: number;
+  /** Of the transactions, those that are transfers, or swaps that fail. */
+  readonly others: number;
+}
 const GOAL_MIX = "mainnet";
 const GOALS = { blocksPerSecond: 10, rssMb: 400 };
 const SLOTS_PER_SECOND = 2.5;
@@ -50,7 +58,7 @@ for (const [name, mix] of Object.entries(MIXES)) {
 }
 recordFigures("solana-ingest", figures);
 
-async function bench(name: string, mix: { transactions: number; votes: number }): Promise<void> {
+async function bench(name: string, mix: Mix): Promise<void> {
   const node = await startNode(mix);
   const dataDir = await mkdtemp(join(tmpdir(), "chaintables-bench-solana-"));
   const store = await openStore({ service: "solana", dataDir });
@@ -64,12 +72,9 @@ async function bench(name: string, mix: { transactions: number; votes: number })
   }
 }
 
-async function startNode(mix: {
-  transactions: number;
-  votes: number;
-}): Promise<{ child: ChildProcess; made: BenchBlocks }> {
+async function startNode(mix: Mix): Promise<{ child: ChildProcess; made: BenchBlocks }> {
   const script = fileURLToPath(new URL("./chains/solana-blocks.ts", import.meta.url));
-  const args = ["--import", "tsx", script, BLOCKS, mix.transactions, mix.votes].map(String);
+  const args = ["--import", "tsx", script, BLOCKS, mix.transactions, mix.votes, mix.others].map(String);
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   process.once("exit", () => child.kill("SIGKILL"));
   for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream }))
