@@ -26,6 +26,7 @@ const GATEWAY_ORDER = [
   "proxy/delivery/",
   "proxy/cache/",
   "pages/",
+  "mcp/",
   "payments/[^/]+\\.ts$",
   "payments/ledger/",
   "payments/settlement/",
