@@ -141,7 +141,7 @@ export default {
       severity: "error",
       from: {
         path: "^(deploy|proto)/",
-        pathNot: "^deploy/(all-in-one(\\.test)?\\.ts$|reindex/|doctor/|devnet/solana/)",
+        pathNot: "^deploy/(all-in-one(\\.test)?\\.ts$|reindex/|doctor/|devnet/(portal/)?solana/)",
       },
       // npm start asks the endpoints of every chain before it builds anything.
       to: {
@@ -152,9 +152,9 @@ export default {
     {
       name: "solana-devnet-sees-chain-code-only",
       comment:
-        "The local Solana node speaks the types of the reader that it is read by, and knows no more of the service.",
+        "The local Solana node and portal speak the types of the reader that they are read by, and know no more of the service.",
       severity: "error",
-      from: { path: "^deploy/devnet/solana/" },
+      from: { path: "^deploy/devnet/(portal/)?solana/" },
       to: { path: "^services/(?!shared/)", pathNot: "^services/solana/chain/" },
     },
     {

@@ -57,7 +57,14 @@ export async function build(
 /** Where the programs that tests start are built, relative to the repository: see services/shared/testkit/process.ts. */
 export const TEST_DIST = ".cache/test-dist";
 /** Programs outside of production that tests start by the dozen. */
-const TEST_PROGRAMS = ["deploy/devnet/main.ts", "deploy/devnet/solana/main.ts", "deploy/pay/main.ts"];
+const TEST_PROGRAMS = [
+  "deploy/devnet/main.ts",
+  "deploy/devnet/portal/main.ts",
+  "deploy/devnet/solana/main.ts",
+  "deploy/doctor/main.ts",
+  "deploy/export/main.ts",
+  "deploy/pay/main.ts",
+];
 
 /** Builds all that tests start: the same, with the programs of test folders (`*.main.ts`) and of the devnet. */
 export function buildForTests(): Promise<string[]> {

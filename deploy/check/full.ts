@@ -6,18 +6,24 @@ import { inspectAdvisories } from "./packages/advisories.ts";
 import { productionSteps } from "./production.ts";
 import { ensurePromtool, type Server, startMongodb, startRedis } from "./servers.ts";
 import { addTallies, runSteps, type Step } from "./step.ts";
-import { ALL_TESTS, listProductTests, runSuite } from "./suites/suites.ts";
+import { runInLanes } from "./suites/lanes.ts";
+import { listProductTests, runSuite, type SuiteVerdict, TOOL_TESTS } from "./suites/suites.ts";
 
 const SUITE_TIMEOUT_MS = 45 * 60_000;
-/** What tests do more often here than where a user runs them. */
-const THOROUGH = {
+/** Suites that run side by side: as many as a small machine has cores. */
+const LANES = 2;
+/** Slow suites that `npm test` leaves out. */
+const WHOLE = { TEST_THOROUGH: "1", FIRST_HOUR: "full" };
+/**
+ * What tests also do more often here than where a user runs them, on Node. On Deno they do it as often as in `npm test`:
+ * what Deno could get wrong shows at once, what chance brings has been looked for on Node.
+ */
+const OFTEN = {
   TEST_KILLS: "50",
   TEST_REORGS: "50",
   TEST_ABSENCES: "all",
   FUZZ_REQUESTS: "20000",
-  FIRST_HOUR: "full",
-  TEST_THOROUGH: "1",
-  TEST_PAYMENT_TRIALS: "500",
+  TEST_PAYMENT_TRIALS: "200",
 };
 const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };
 const promtool: Step = {
@@ -40,26 +46,14 @@ export async function checkFully(): Promise<boolean> {
   try {
     tally = addTallies(tally, await runSteps([promtool, ...serverSteps(servers)]));
     const urls = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
-    const env = { ...urls, ...THOROUGH };
     const unbuilt = await buildForTests();
     faults.push(...unbuilt);
     tally = addTallies(tally, { passed: 0, failed: unbuilt.length });
-    const suites = [
-      { runtime: "node", files: ALL_TESTS } as const,
-      ...listProductTests(ROOT).map((files) => ({ runtime: "deno", files }) as const),
-    ];
-    for (const { runtime, files } of suites) {
-      console.log(`\n${files} on ${runtime}`);
-      const options = {
-        runtime,
-        files: [files],
-        env: { ...env, TEST_DIST },
-        timeoutMs: SUITE_TIMEOUT_MS,
-        pendingAllowed: false,
-      };
-      const verdict = await runSuite(options);
+    const env = { ...urls, ...WHOLE, TEST_DIST };
+    const verdicts = await runInLanes(listSuites(), LANES, (suite) => runAndPrint(suite, env));
+    for (const verdict of verdicts) {
       tally = addTallies(tally, verdict.tally);
-      faults.push(...verdict.faults.map((fault) => `${files} on ${runtime}: ${fault}`));
+      faults.push(...verdict.faults);
     }
   } finally {
     for (const server of servers.values()) server.stop();
@@ -67,6 +61,40 @@ export async function checkFully(): Promise<boolean> {
   for (const fault of faults) console.log(fault);
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
   return tally.failed === 0;
+}
+
+interface Suite {
+  readonly runtime: "node" | "deno";
+  readonly files: string;
+}
+
+/** Every test on Node, then what runs in production on Deno. */
+function listSuites(): Suite[] {
+  const product = listProductTests(ROOT);
+  return [
+    ...[...product, ...TOOL_TESTS].map((files) => ({ runtime: "node", files }) as const),
+    ...product.map((files) => ({ runtime: "deno", files }) as const),
+  ];
+}
+
+/** Prints a suite's output once it has ended, whole: others run beside it. */
+async function runAndPrint(suite: Suite, env: Readonly<Record<string, string>>): Promise<SuiteVerdict> {
+  const name = `${suite.files} on ${suite.runtime}`;
+  const startedMs = Date.now();
+  console.log(`started ${name}`);
+  const { tally, faults, output } = await runSuite({
+    runtime: suite.runtime,
+    files: [suite.files],
+    env: suite.runtime === "node" ? { ...env, ...OFTEN } : env,
+    timeoutMs: SUITE_TIMEOUT_MS,
+    pendingAllowed: false,
+    echo: false,
+  });
+  const seconds = Math.round((Date.now() - startedMs) / 1000);
+  console.log(
+    `\n${name}\n${output}\nended ${name}: ${tally.passed} passed, ${tally.failed} failed in ${seconds} s`,
+  );
+  return { tally, faults: faults.map((fault) => `${name}: ${fault}`) };
 }
 
 /** Starts the servers of tests; one that does not start is a failed check, and its tests are pending and so fail. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { run, signalGroup, type } from "./screen.ts";
 
 const EXIT_CONFIG = 78;
@@ -14,7 +14,7 @@ const DEAD = "http://user:secret-password@127.0.0.1:9/v3/secret-key";
 const STOP_MS = 3_000;
 const START = "node -r ./deploy/node-version.cjs --import tsx deploy/all-in-one.ts";
 
-describeWithProcesses("the first hour: faults are reported at once", () => {
+describeThorough("the first hour: faults are reported at once", () => {
   let dataDir: string;
   let chain: Server;
   let silent: Server;

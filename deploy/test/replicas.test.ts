@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, beforeEach, it } from "mocha";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 
 const KEY = "key of this test alone";
@@ -18,7 +18,7 @@ interface Sent {
   readonly status: number | undefined;
 }
 
-describeWithProcesses("two replicas of solana over one store, behind the gateway", () => {
+describeThorough("two replicas of solana over one store, behind the gateway", () => {
   let dataDir: string;
   let url: string;
   let replicas: TestProcess[];

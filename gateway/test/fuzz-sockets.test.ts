@@ -15,7 +15,7 @@ import { openRaw } from "../testkit/raw-connection.ts";
 import { TABLE_TEXT } from "../testkit/upstream.ts";
 
 /** npm test sends few; check:full all that is promised. FUZZ_SEED repeats a run. */
-const REQUESTS = Number(process.env.FUZZ_REQUESTS || 600);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS || 200);
 const SEED = process.env.FUZZ_SEED === undefined ? {} : { seed: Number(process.env.FUZZ_SEED) };
 const KEY = "bootstrap key of the fuzz";
 const PER_CONNECTION = 5;

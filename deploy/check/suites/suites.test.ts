@@ -11,6 +11,7 @@ import {
   runSuite,
   type SuiteRecord,
   suiteCommand,
+  TOOL_TESTS,
 } from "./suites.ts";
 
 const ENDED = { ok: true, timedOut: false, exitCode: 0 };
@@ -59,6 +60,13 @@ describe("verdict on a suite", () => {
 });
 
 describe("tests of the product", () => {
+  it("are, with those of the tools around it, all tests: the full check leaves none out", async () => {
+    const folders = [...listProductTests(ROOT), ...TOOL_TESTS].map((files) => files.replace(/\*.*/, ""));
+    const all = (await run(["git", "ls-files", "*.test.ts"])).stdout.trim().split("\n");
+    expect(all).to.have.length.above(100);
+    expect(all.filter((file) => !folders.some((folder) => file.startsWith(folder)))).to.deep.equal([]);
+  });
+
   it("are those of the gateway and of every folder of services, one by one", () =>
     expect(listProductTests(ROOT)).to.include.members([
       "gateway/**/*.test.ts",

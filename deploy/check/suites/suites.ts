@@ -21,6 +21,11 @@ export interface SuiteVerdict {
   readonly faults: readonly string[];
 }
 
+/** A verdict with all that mocha printed. */
+export interface SuiteRun extends SuiteVerdict {
+  readonly output: string;
+}
+
 interface SuiteOptions {
   readonly runtime: "node" | "deno";
   readonly files: readonly string[];
@@ -44,6 +49,10 @@ export function listProductTests(root: string): string[] {
   const services = readdirSync(join(root, "services")).map((name) => `services/${name}`);
   return ["gateway", ...services].map((folder) => `${folder}/**/*.test.ts`);
 }
+/** What runs on Node only: the checks themselves, the programs around the product and the benchmarks. */
+export const TOOL_TESTS: readonly string[] = ["deploy", "bench", "proto"].map(
+  (folder) => `${folder}/**/*.test.ts`,
+);
 
 /** The Deno that the tests and `npm run start:deno` use. Not a devDependency: 140 MB that few runs need. */
 export const DENO = ["npx", "--yes", "deno@2.9.6"];
@@ -52,8 +61,8 @@ const MOCHA_ON: Readonly<Record<SuiteOptions["runtime"], readonly string[]>> = {
   deno: [...DENO, "run", "-A", "npm:mocha"],
 };
 
-/** Runs mocha with its usual output on the screen. Unless allowed, a pending test counts as failed. */
-export async function runSuite(options: SuiteOptions): Promise<SuiteVerdict> {
+/** Runs mocha, by default with its usual output on the screen. Unless allowed, a pending test counts as failed. */
+export async function runSuite(options: SuiteOptions): Promise<SuiteRun> {
   const { runtime, files, env = {}, timeoutMs, pendingAllowed, endGraceMs = 20_000, echo = true } = options;
   const folder = await mkdtemp(join(tmpdir(), "suite-"));
   const output = join(folder, "record.json");
@@ -61,9 +70,14 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteVerdict> {
     const command = suiteCommand({ runtime, files, output });
     const result = await runUntilRecorded(command, { env, timeoutMs, endGraceMs, echo, output });
     const verdict = judgeSuite(result, await readRecord(output), { pendingAllowed });
+    const printed = { output: result.output };
     const held = result.timedOut ? /^Held by .*(\n {2}.*)*/m.exec(result.output)?.[0] : undefined;
     // Before the failures: who reads the last lines alone should see those.
-    return held === undefined ? verdict : { ...verdict, faults: [held.trim(), ...verdict.faults] };
+    return {
+      ...verdict,
+      ...printed,
+      faults: [...(held === undefined ? [] : [held.trim()]), ...verdict.faults],
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

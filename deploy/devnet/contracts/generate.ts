@@ -39,6 +39,21 @@ const GROUPS = [
     uses: ["morpho/IMorpho"],
   },
   {
+    output: "./euler/more-artifacts.ts",
+    sources: [
+      ...["EulerAggregationVault", "EulerAggregationFactory"],
+      ...["EulerKinkyRateModel", "EulerCyclicalRateModel"],
+    ].map((name) => `euler/${name}`),
+    uses: [
+      "EulerEarnShares",
+      "EulerMath",
+      "EulerShares",
+      "EulerGovernance",
+      "EulerLedger",
+      "EulerConnector",
+    ].map((name) => `euler/${name}`),
+  },
+  {
     output: "./euler/artifacts.ts",
     sources: [
       ...["EulerConnector", "EulerVault", "EulerBrokenVault", "EulerVaultFactory", "EulerOracle"],

@@ -14,6 +14,10 @@ export interface PortalBlock {
   readonly transactions: readonly PortalItem[];
   /** In order of `logIndex`. */
   readonly logs: readonly PortalItem[];
+  /** Of Solana. */
+  readonly instructions?: readonly PortalItem[];
+  readonly balances?: readonly PortalItem[];
+  readonly tokenBalances?: readonly PortalItem[];
 }
 
 export interface BlockId {

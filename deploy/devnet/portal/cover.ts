@@ -1,11 +1,11 @@
 import type { Random } from "../random.ts";
 import type { PortalBlock } from "./block.ts";
-import { type ToldLie, tell } from "./lies.ts";
-import type { PortalQuery } from "./query.ts";
-import { asksFor, type Selection, selectLine } from "./select.ts";
+import type { ReadQuery } from "./dialect.ts";
+import type { ToldLie } from "./lies.ts";
+import type { Selection } from "./select.ts";
 
 export interface CoverOptions {
-  readonly query: PortalQuery;
+  readonly query: ReadQuery;
   /** Blocks of one chunk: each is answered by itself, with its own first and last line. */
   readonly chunkBlocks: number;
   /** Weight after which a chunk ends early, as a portal weighs. */
@@ -28,14 +28,13 @@ export async function* coverBlocks(
   options: CoverOptions,
 ): AsyncGenerator<string> {
   const { query, chunkBlocks, chunkWeight, maxChunks, strayHeaders, lies, nullFields, random } = options;
-  const isAsked = asksFor(query);
   let chunk = { count: 0, blocks: 0, weight: 0 };
   /** The latest block, where nothing asked for it: its line follows if it turns out to be the last. */
   let silent: Selection | undefined;
   for await (const own of blocks) {
-    const block = lies.length === 0 ? own : tell(own, lies, isAsked);
+    const block = lies.length === 0 ? own : query.tell(own, lies);
     if (block === null) continue;
-    const selection = selectLine(block, query, { nullFields });
+    const selection = query.select(block, { nullFields });
     const isFirst = chunk.blocks === 0;
     chunk.blocks += 1;
     chunk.weight += selection.weight;

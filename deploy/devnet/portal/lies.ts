@@ -18,6 +18,12 @@ export const PORTAL_LIES = [
   "changedHash",
   /** A block is left out, as if nothing had asked for it. */
   "hiddenBlock",
+  /** Of Solana: one transaction of the block is missing, with all that belongs to it. */
+  "withheldTransaction",
+  /** Of Solana: an instruction is missing. */
+  "withheldInstruction",
+  /** Of Solana: an account holds another amount after a transaction. */
+  "changedAmount",
 ] as const;
 
 export type PortalLie = (typeof PORTAL_LIES)[number];
@@ -27,9 +33,9 @@ export interface ToldLie {
   readonly block: number;
 }
 
-type IsAsked = (log: PortalItem) => boolean;
+type IsAsked = (item: PortalItem) => boolean;
 
-/** The block as a lying portal has it; null = hidden. `isAsked` finds the logs whose loss or change is noticed at all. */
+/** The block as a lying portal has it; null = hidden. `isAsked` finds the logs (of Solana, instructions) whose loss or change is noticed at all. */
 export function tell(block: PortalBlock, lies: readonly ToldLie[], isAsked: IsAsked): PortalBlock | null {
   let told: PortalBlock | null = block;
   for (const { lie, block: number } of lies) {
@@ -63,7 +69,39 @@ const LIARS: Readonly<Record<PortalLie, (block: PortalBlock, isAsked: IsAsked) =
   }),
   changedHash: ({ header, ...rest }) => ({ ...rest, header: { ...header, hash: flip(header.hash) } }),
   hiddenBlock: () => null,
+  withheldTransaction(block, isAsked) {
+    const index = lastCall(block, isAsked)?.transactionIndex;
+    const keep = ({ transactionIndex }: PortalItem) => transactionIndex !== index;
+    const { instructions = [], balances = [], tokenBalances = [] } = block;
+    return {
+      ...block,
+      transactions: block.transactions.filter(keep),
+      logs: block.logs.filter(keep),
+      instructions: instructions.filter(keep),
+      balances: balances.filter(keep),
+      tokenBalances: tokenBalances.filter(keep),
+    };
+  },
+  withheldInstruction(block, isAsked) {
+    const withheld = lastCall(block, isAsked);
+    return { ...block, instructions: block.instructions?.filter((each) => each !== withheld) ?? [] };
+  },
+  changedAmount(block, isAsked) {
+    const index = lastCall(block, isAsked)?.transactionIndex;
+    const { tokenBalances = [] } = block;
+    const at = tokenBalances.findLastIndex(
+      ({ transactionIndex, postAmount }) => transactionIndex === index && postAmount !== undefined,
+    );
+    return {
+      ...block,
+      tokenBalances: replace(tokenBalances, at, (each) => ({ postAmount: flip(each.postAmount) })),
+    };
+  },
 };
+
+function lastCall({ instructions = [] }: PortalBlock, isAsked: IsAsked): PortalItem | undefined {
+  return instructions.findLast(isAsked);
+}
 
 function replace(
   items: readonly PortalItem[],
@@ -76,5 +114,5 @@ function replace(
 /** The same text with another last digit. */
 function flip(text: unknown): string {
   const own = String(text);
-  return `${own.slice(0, -1)}${own.endsWith("0") ? "1" : "0"}`;
+  return `${own.slice(0, -1)}${own.endsWith("1") ? "2" : "1"}`;
 }

@@ -1,8 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { readBlock } from "./block.ts";
 import type { PortalFaults } from "./faults.ts";
 import type { Heads } from "./heads.ts";
-import { BadQuery } from "./query.ts";
+import { BadQuery } from "./query-members.ts";
 import type { PortalRequest } from "./request.ts";
 
 interface Context {
@@ -50,7 +49,12 @@ function readSeconds(route: string): number {
 async function findBlock(heads: Heads, seconds: number, first: number): Promise<number | undefined> {
   const { head } = await heads.read();
   if (head === undefined) return undefined;
-  const timeOf = async (number: number) => (await readBlock(heads.blocks, number))?.header.timestamp ?? 0;
+  const last = head.number;
+  /** Of the first block from a number on: slots of Solana may have none. */
+  async function timeOf(number: number): Promise<number> {
+    for await (const { header } of heads.blocks.read(number, last)) return header.timestamp;
+    return 0;
+  }
   if ((await timeOf(head.number)) < seconds) return undefined;
   let [low, high] = [first, head.number];
   while (low < high) {

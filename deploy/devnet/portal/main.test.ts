@@ -29,7 +29,7 @@ describeWithProcesses("local portal: process", () => {
       const wrong = startProgram("deploy/devnet/portal/main.ts", { args: [] });
       const { code, stderr } = await wrong.finished;
       expect(code).to.equal(2);
-      expect(stderr).to.contain("name one of --rpc and --blocks");
+      expect(stderr).to.contain("name one of --rpc, --solana-rpc and --blocks");
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -4,18 +4,21 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Random } from "../random.ts";
 import type { PortalBlocks } from "./block.ts";
+import { evmDialect, type PortalDialect } from "./dialect.ts";
 import { type ErrorForm, type ForkForm, refusalOf, sendRefusal } from "./errors.ts";
 import { type PortalFault, type PortalFaultCounts, type PortalFaultPlan, PortalFaults } from "./faults.ts";
 import { Heads } from "./heads.ts";
 import type { ToldLie } from "./lies.ts";
 import { answerLookup } from "./lookups.ts";
-import { BadQuery } from "./query.ts";
+import { BadQuery } from "./query-members.ts";
 import { createLimiter, PUBLIC_LIMIT, type RateLimit } from "./rate-limit.ts";
 import { type PortalRequest, readBody } from "./request.ts";
 import { answerStream, type StreamSettings } from "./stream.ts";
 
 export interface PortalOptions {
   readonly blocks: PortalBlocks;
+  /** Of the chain's type; default EVM. */
+  readonly dialect?: PortalDialect;
   /** Default "base-mainnet". */
   readonly dataset?: string;
   /** Absent or 0 = a free port. */
@@ -70,7 +73,7 @@ export interface Portal {
 }
 
 /**
- * An SQD Portal of one EVM dataset on a port of this machine, over any source of blocks, with what real ones do on good and
+ * An SQD Portal of one dataset on a port of this machine, over any source of blocks, with what real ones do on good and
  * on bad days, by a seeded plan. For tests, benches and trying out a configuration.
  */
 export async function startPortal(options: PortalOptions): Promise<Portal> {
@@ -79,6 +82,7 @@ export async function startPortal(options: PortalOptions): Promise<Portal> {
   const mayAsk = createLimiter(rateLimit ?? undefined);
   const heads = new Heads(options.blocks, { lag: options.finalizedLag ?? 0 });
   const settings: StreamSettings = {
+    dialect: options.dialect ?? evmDialect,
     startBlock: options.startBlock ?? 0,
     gap: options.gap ?? 0,
     waitMs: options.waitMs ?? 50,

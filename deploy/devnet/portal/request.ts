@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { gunzipSync } from "node:zlib";
 import type { Random } from "../random.ts";
-import { BadQuery } from "./query.ts";
+import { BadQuery } from "./query-members.ts";
 
 /** A request on its way: where it goes, its words, and its draws. */
 export interface PortalRequest {

@@ -98,7 +98,7 @@ function matchesTransaction(each: PortalItem, item: TransactionItem): boolean {
   );
 }
 
-function pickFields(item: PortalItem, names: readonly string[], nullFields = false): PortalItem {
+export function pickFields(item: PortalItem, names: readonly string[], nullFields = false): PortalItem {
   const picked: Record<string, unknown> = {};
   for (const name of names) {
     const value = item[name];
@@ -108,7 +108,7 @@ function pickFields(item: PortalItem, names: readonly string[], nullFields = fal
   return picked;
 }
 
-function weigh(item: PortalItem, names: readonly string[]): number {
+export function weigh(item: PortalItem, names: readonly string[]): number {
   let weight = 0;
   for (const name of names) {
     if (name === "logsBloom") weight += BLOOM_WEIGHT;

@@ -2,16 +2,18 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BlockId } from "./block.ts";
 import { coverBlocks } from "./cover.ts";
+import type { PortalDialect } from "./dialect.ts";
 import { type ForkForm, sendFork } from "./errors.ts";
 import type { PortalFaults } from "./faults.ts";
 import type { HeadPair, Heads } from "./heads.ts";
 import type { ToldLie } from "./lies.ts";
-import { BadQuery, type PortalQuery, parseQuery } from "./query.ts";
+import { BadQuery, type QueryRange } from "./query-members.ts";
 import type { PortalRequest } from "./request.ts";
 import { sendLines } from "./send.ts";
 
 /** See PortalOptions. */
 export interface StreamSettings {
+  readonly dialect: PortalDialect;
   readonly startBlock: number;
   readonly gap: number;
   readonly waitMs: number;
@@ -44,7 +46,7 @@ export async function answerStream(
   const { body, kind, random, search } = request;
   readCount(search, "buffer_size");
   const maxChunks = readCount(search, "max_chunks") ?? settings.maxChunks;
-  const query = parseQuery(body, settings);
+  const query = settings.dialect.readQuery(body, settings);
   const pair = await heads.read();
   const fault = faults.draw("stream", random);
   if (kind === "stream") {
@@ -70,7 +72,7 @@ export async function answerStream(
 
 /** What one source has of the range: an answer is never of both. Undefined where there is nothing. */
 function servedPart(
-  { fromBlock, toBlock = Number.POSITIVE_INFINITY }: PortalQuery,
+  { fromBlock, toBlock = Number.POSITIVE_INFINITY }: QueryRange,
   { kind, pair, gap }: { kind: "stream" | "finalized-stream"; pair: HeadPair; gap: number },
 ): { to: number; source: "network" | "real_time" } | undefined {
   const { finalized = { number: -1 }, head = finalized } = pair;
@@ -82,7 +84,7 @@ function servedPart(
 /** Where the block before the range is another one than the client has: the blocks that are there. */
 async function findFork(
   { blocks }: Heads,
-  { fromBlock, parentBlockHash }: PortalQuery,
+  { fromBlock, parentBlockHash }: QueryRange,
 ): Promise<{ blocks: BlockId[]; message: string } | undefined> {
   if (parentBlockHash === undefined || fromBlock === 0) return undefined;
   const found: BlockId[] = [];

@@ -11,8 +11,8 @@ export interface TestSolana {
   /** Endpoints of the one chain, each with faults of its own. */
   readonly servers: readonly RpcServer[];
   readonly urls: readonly string[];
-  /** Makes slots, a given time apart; answers the blocks that came of them. */
-  produce(slots: number, options?: { stepS?: number }): MadeBlock[];
+  /** Makes slots, a given time apart; answers the blocks that came of them. `transactions` in a block, votes not counted. */
+  produce(slots: number, options?: { stepS?: number; transactions?: number }): MadeBlock[];
   /** Replaces the last slots by others, as a fork that had not been confirmed by all. */
   fork(slots: number): void;
   /** What is to be found in [fromSlot, toSlot], in the order of the chain. */
@@ -42,11 +42,11 @@ export async function createTestSolana({
     chain,
     servers,
     urls,
-    produce(slots, { stepS = 0.4 } = {}) {
+    produce(slots, { stepS = 0.4, ...slotOptions } = {}) {
       const made: MadeBlock[] = [];
       for (let i = 0; i < slots; i++) {
         time += stepS;
-        const block = chain.advance(Math.floor(time));
+        const block = chain.advance(Math.floor(time), slotOptions);
         if (block !== undefined) made.push(block);
       }
       return made;

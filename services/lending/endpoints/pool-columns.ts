@@ -191,7 +191,7 @@ const EULER: Words = {
   supplyApy: `EVK vault: ${EULER_SUPPLY_APY}; EulerEarn vault: sum of its strategies' supplyApy (of an EulerEarn vault among them after its fee) × assets in them / totalAssets`,
   borrowApy: `EVK vault: ${EULER_BORROW_APY}; EulerEarn vault: mean of its strategies' borrowApy weighted by the assets in them`,
   supply:
-    "Tokens supplied: totalAssets() of the vault (of an EulerEarn vault with losses that are not made good)",
+    "Tokens supplied: totalAssets() of the vault (of an EulerEarn vault with losses that are not made good, of one from before August 2025 with harvested yield as it is handed out)",
   borrow:
     "Tokens borrowed; of an EulerEarn vault the sum over its strategies of assets in it × borrowed / supplied there",
   supplyCap:
@@ -199,7 +199,7 @@ const EULER: Words = {
   utilizationRate: "borrow / supply",
   ltv: "Highest borrow LTV among the vault's collaterals, of an EulerEarn vault among its strategies'; null without any. A change holds at once: EVK ramps down the liquidation LTV alone.",
   available:
-    "cash of the vault, 0 while its governor has disabled withdrawing, or, of an EulerEarn vault, the sum over its strategies of min(assets in it, what could be withdrawn there)",
+    "cash of the vault, 0 while its governor has disabled withdrawing, or, of an EulerEarn vault, the sum over its strategies of min(assets in it, what could be withdrawn there), with its own cash if it is from before August 2025",
   borrowable:
     "the vault has an oracle, a collateral with a borrow LTV, cash, and borrows below borrowCap, and no hook refuses (one without a target always does, one with a target is tried when the vault is read; that of the vault's status check counts, too); of an EulerEarn vault, a strategy with assets of it is borrowable",
   depositEnabled:

@@ -7,6 +7,10 @@ import {
   eulerPerspectiveAbi,
   eulerVaultAbi,
 } from "../../../deploy/devnet/contracts/euler/abi.ts";
+import {
+  eulerAggregationFactory,
+  eulerAggregationVault,
+} from "../../../deploy/devnet/contracts/euler/more-artifacts.ts";
 import { deploymentsDocument } from "../../../deploy/devnet/deployments-file.ts";
 import { onVault } from "../../../deploy/devnet/euler/transactions.ts";
 import type { Address, Transaction } from "../../../deploy/devnet/node/transactions.ts";
@@ -42,11 +46,13 @@ export class EulerWatch {
   readonly #deployment: EulerDeployment;
   readonly #truth: EulerTruth;
 
-  constructor(chain: TestChain) {
+  /** @param more contracts that the devnet itself does not have */
+  constructor(chain: TestChain, more: Partial<EulerDeployment> = {}) {
     this.#chain = chain;
     // As from the file that the devnet writes.
     const [written] = deploymentsDocument(chain.deployment).lending.chains;
-    this.#deployment = eulerV2.parseDeployment(written?.protocols["euler-v2"]) as EulerDeployment;
+    const section = { ...(written?.protocols["euler-v2"] as object), ...more };
+    this.#deployment = eulerV2.parseDeployment(section) as EulerDeployment;
     this.units = new ProtocolUnits({ protocol: eulerV2, deployment: this.#deployment });
     this.#truth = createEulerTruth(chain.url, chain.euler.deployment);
   }
@@ -200,6 +206,8 @@ function eventName(topics: readonly Hex[], data: Hex): string {
     ...eulerEarnFactoryAbi,
     ...eulerEarnAbi,
     ...eulerPerspectiveAbi,
+    ...eulerAggregationFactory.abi,
+    ...eulerAggregationVault.abi,
   ];
   return decodeEventLog({ abi, topics: topics as [Hex], data }).eventName;
 }

@@ -19,7 +19,7 @@ import { dumpFreshIndex, dumpStore, expectSame, mineBusyBlocks } from "./harness
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 /** Fewer when a user runs the tests; the full check runs all fifty. */
-const KILLS = Number(process.env.TEST_KILLS ?? 8);
+const KILLS = Number(process.env.TEST_KILLS ?? 4);
 /** A scan of a long chain in many steps. */
 const RANGE_LIMIT = 40;
 

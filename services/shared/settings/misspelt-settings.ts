@@ -22,8 +22,11 @@ const COMMON = new Set([
   "PUBLIC_URL",
   "REDIS_URL",
 ]);
-/** OpenTelemetry has many more variables than this product reads. */
-const OTHERS = /^OTEL_/;
+/**
+ * OpenTelemetry has many more variables than this product reads. Kubernetes sets SOLANA_PORT to where the service solana
+ * is: two letters short of SOLANA_PORTAL.
+ */
+const OTHERS = /^OTEL_|^SOLANA_PORT$/;
 const LONG_NAME = 9;
 
 export interface MisspeltSettings {

@@ -1,5 +1,5 @@
 import { blockNumber, rpcUrls } from "./chain-settings.ts";
-import { integer, list, oneOf, pattern, type Settings, text } from "./env.ts";
+import { integer, list, oneOf, pattern, type Settings, text, url } from "./env.ts";
 
 /** Settings of Solana's index and service: part of SETTINGS. */
 export const SOLANA_SETTINGS = {
@@ -15,6 +15,14 @@ export const SOLANA_SETTINGS = {
     usedBy: ["solana", "ingest"],
     meaning:
       "off = Solana's trades and liquidity alone, without balances, mints and burns: SOLANA_GRPC then streams the exchanges' transactions only, and tokens/holders and token-mint-burn-transactions answer 404",
+  },
+  SOLANA_PORTAL: {
+    parse: url(["http", "https"]),
+    // A private portal's URL may hold a key.
+    secret: true,
+    usedBy: ["ingest"],
+    meaning:
+      "SQD Portal to read final slots of Solana from while the ingest is far behind the head, as the URL of its dataset (https://portal.sqd.dev/datasets/solana-mainnet); its operator sees which programs are indexed; unset = by JSON-RPC",
   },
   SOLANA_RPC: {
     parse: rpcUrls,

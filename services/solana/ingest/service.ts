@@ -12,6 +12,7 @@ import { COLLECTIONS } from "../store/collections.ts";
 import { type KeptRows, readKeptRows } from "../store/kept-rows.ts";
 import { CHAIN_ID } from "../store/queries.ts";
 import { type SolanaIngestMetrics, solanaMetrics } from "./metrics.ts";
+import type { PortalTask } from "./read/portal-reader.ts";
 import { createThreadedReader } from "./read/reader.ts";
 import type { StreamTask } from "./read/stream-task.ts";
 import { followStreamedHead } from "./read/streamed-head.ts";
@@ -22,6 +23,7 @@ const SETTINGS_READ = [
   "START_BLOCK_SOLANA",
   "SOLANA_RAW_DAYS",
   "SOLANA_HOLDERS",
+  "SOLANA_PORTAL",
 ] as const;
 
 /**
@@ -57,6 +59,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     kept,
     withHolders,
     stream: endpoint && { endpoint, withHolders },
+    portal: settings.SOLANA_PORTAL === undefined ? undefined : { url: settings.SOLANA_PORTAL, withHolders },
     startSlot: settings.START_BLOCK_SOLANA,
     rawDays: settings.SOLANA_RAW_DAYS,
   };
@@ -74,10 +77,11 @@ async function index(
     kept: KeptRows;
     withHolders: boolean;
     stream: StreamTask | undefined;
+    portal: PortalTask | undefined;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { metrics, startSlot, rawDays, kept, withHolders, stream, signal } = options;
+  const { metrics, startSlot, rawDays, kept, withHolders, stream, portal, signal } = options;
   const { store, log } = ingest;
   const labels: ProgressLabels = { chain: "Solana", discovered: "tokens", blockNoun: "slot", events: "rows" };
   const reporter = ingest.createReporter({ chainId: CHAIN_ID, label: "solana", log, urls, labels });
@@ -89,7 +93,7 @@ async function index(
   const live = createSolanaSource(config);
   const { source: followed, onState } = followStreamedHead(live);
   const source = closeOnAbort(signal, stream === undefined ? live : followed);
-  const reading = { ...config, withHolders, stream, onStream: onState };
+  const reading = { ...config, withHolders, stream, portal, onStream: onState };
   const reader = closeOnAbort(signal, createThreadedReader(source, reading));
   try {
     const readHead = async () => ({ number: (await source.head("confirmed")).slot });

@@ -20,7 +20,7 @@ import { contents } from "./store.ts";
 const entry = new URL("../ingest/main.ts", import.meta.url);
 
 /** Fewer where a user runs the tests; the full check runs all fifty. */
-const KILLS = Math.ceil(Number(process.env.TEST_KILLS ?? 6));
+const KILLS = Math.ceil(Number(process.env.TEST_KILLS ?? 4));
 /** Slots behind the head when the first process starts: it is killed in its backfill, too. */
 const BEHIND = 160;
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createLog } from "../../shared/logging/log.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { createSolanaSource } from "../chain/source.ts";
+import { openPortalReader, type PortalTask } from "../ingest/read/portal-reader.ts";
 import { createLocalReader } from "../ingest/read/reader.ts";
 import { openStreamedReader, type StreamTask } from "../ingest/read/stream-task.ts";
 import { followStreamedHead } from "../ingest/read/streamed-head.ts";
@@ -24,7 +25,7 @@ const WAIT_MS = 60_000;
 export function runTestIngest(
   store: Store,
   endpoints: readonly { readonly url: string }[],
-  stream?: StreamTask,
+  { stream, portal }: { stream?: StreamTask; portal?: PortalTask } = {},
 ): RunningIngest {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
@@ -38,15 +39,20 @@ export function runTestIngest(
   });
   const { source: followed, onState } = followStreamedHead(live);
   const source = stream === undefined ? live : followed;
-  const whole = createLocalReader(live, { withHolders: stream?.withHolders ?? true });
-  const reader = stream && openStreamedReader(stream, { reader: whole, source: live, log: warn, onState });
+  const withHolders = (stream ?? portal)?.withHolders ?? true;
+  const whole = createLocalReader(live, { withHolders });
+  const streamed = stream && openStreamedReader(stream, { reader: whole, source: live, log: warn, onState });
+  const reader =
+    portal === undefined
+      ? streamed
+      : openPortalReader(portal, { whole, reader: streamed ?? whole, source: live, log: warn });
   const run = runSolana({
     store,
     source,
     reader: reader ?? whole,
     startSlot: 0,
     rawDays: 0,
-    withHolders: stream?.withHolders ?? true,
+    withHolders,
     log,
     signal: stopping.signal,
     guard: () => [],
@@ -70,7 +76,7 @@ export function runTestIngest(
     said: (words) => until(words, () => lines.some((line) => line.includes(words))),
     async stop() {
       stopping.abort();
-      await reader?.close();
+      await streamed?.close();
       await source.close();
       await run;
     },

@@ -36,7 +36,9 @@ describeWithChain("Solana from a Yellowstone gRPC stream", () => {
   function start(more: Partial<StreamTask> = {}): RunningIngest {
     const endpoint = { url: geyser.url, token: TOKEN };
     const quick = { backoffMs: 20, maxBackoffMs: 50, patienceMs: 300, silenceMs: 60_000 };
-    ingest = runTestIngest(store, solana.servers, { endpoint, withHolders: true, ...quick, ...more });
+    ingest = runTestIngest(store, solana.servers, {
+      stream: { endpoint, withHolders: true, ...quick, ...more },
+    });
     return ingest;
   }
   const head = () => solana.chain.head("confirmed");

@@ -11,12 +11,8 @@ export async function readPoolRows(
   { tokenReader, source }: { tokenReader: TokenReader; source: EvmSource },
   { chainId, created, block }: { chainId: number; created: readonly CreatedPool[]; block: number },
 ): Promise<{ pools: PoolRow[]; tokens: TokenRow[] }> {
-  const [first] = created;
-  if (first === undefined) return { pools: [], tokens: [] };
-  const { all, fresh } = await tokenReader.read(
-    created.flatMap((pool) => [pool.token0, pool.token1]),
-    { block, pool: first.pool },
-  );
+  if (created.length === 0) return { pools: [], tokens: [] };
+  const { all, fresh } = await tokenReader.read(created, { block });
   const tiers = await readFeeTiers(source, { created, block });
   const pools = created.map((pool): PoolRow => {
     const token0 = all.get(pool.token0) as TokenRow;

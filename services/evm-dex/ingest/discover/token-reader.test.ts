@@ -23,7 +23,11 @@ const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value
 const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 
 const POOL = address(0xfac);
-const AT = { block: 7, pool: POOL };
+const AT = { block: 7 };
+/** Pools of two of the tokens each, all at the address of POOL. */
+const poolsOf = (...tokens: number[]) =>
+  tokens.map((token) => ({ pool: POOL, token0: address(token), token1: address(tokens[0] as number) }));
+const AT_HEAD = { ...AT, poolOf: new Map([1, 2, 3].map((token) => [address(token), POOL])) };
 
 /** What the contracts return, by address; null reverts. */
 type Answers = Record<string, { symbol: Hex | null; decimals: Hex | null }>;
@@ -41,7 +45,7 @@ function answering(results: Answers) {
 async function readOne(result: { symbol: Hex | null; decimals: Hex | null }) {
   const store = await openTestStore();
   const source = createFakeSource({ call: answering({ [address(1)]: result }) });
-  const { all } = await new TokenReader(store, source).read([address(1)], AT);
+  const { all } = await new TokenReader(store, source).read(poolsOf(1), AT);
   await store.close();
   return all.get(address(1));
 }
@@ -55,10 +59,7 @@ describe("TokenReader", () => {
         [address(2)]: { symbol: text("USDC"), decimals: word(6n) },
       }),
     });
-    const { all, fresh } = await new TokenReader(store, source).read(
-      [address(1), address(2), address(1)],
-      AT,
-    );
+    const { all, fresh } = await new TokenReader(store, source).read(poolsOf(1, 2), AT);
     const weth = { chainId: CHAIN_ID, address: address(1), symbol: "WETH", decimals: 18 };
     const usdc = { chainId: CHAIN_ID, address: address(2), symbol: "USDC", decimals: 6 };
     expect(fresh).to.deep.equal([weth, usdc]);
@@ -67,7 +68,7 @@ describe("TokenReader", () => {
       [address(2), usdc],
     ]);
     expect(source.calls).to.have.length(1);
-    expect(source.calls[0]).to.have.length(5);
+    expect(source.calls[0]).to.have.length(4);
     expect(source.calls[0]?.every(({ block }) => block === 7)).to.equal(true);
     await store.close();
   });
@@ -79,14 +80,14 @@ describe("TokenReader", () => {
       call: ({ to }) => (to === POOL ? poolResult : "0x"),
     });
     const reader = new TokenReader(store, source);
-    const error = await reader.read([address(1)], AT).catch((cause: unknown) => cause);
+    const error = await reader.read(poolsOf(1), AT).catch((cause: unknown) => cause);
     expect(error).to.be.instanceOf(UpstreamError);
     expect((error as Error).message)
       .to.contain(POOL)
       .and.contain("block 7");
     for (const result of [null, word(1n)] as (Hex | null)[]) {
       poolResult = result;
-      const { fresh } = await new TokenReader(store, source).read([address(1)], AT);
+      const { fresh } = await new TokenReader(store, source).read(poolsOf(1), AT);
       expect(fresh).to.deep.equal([{ chainId: CHAIN_ID, address: address(1), symbol: "", decimals: 0 }]);
     }
     await store.close();
@@ -100,13 +101,13 @@ describe("TokenReader", () => {
       call: answering({ [address(2)]: { symbol: text("NEW"), decimals: word(2n) } }),
     });
     const reader = new TokenReader(store, source);
-    const first = await reader.read([address(1), address(2)], AT);
+    const first = await reader.read(poolsOf(1, 2), AT);
     expect(first.fresh.map((row) => row.symbol)).to.deep.equal(["NEW"]);
     expect(first.all.get(address(1))).to.deep.equal(known);
-    const second = await reader.read([address(2), address(1)], { ...AT, block: 8 });
+    const second = await reader.read(poolsOf(2, 1), { block: 8 });
     expect(second.fresh).to.deep.equal([]);
     expect([...second.all.values()].map((row) => row.symbol)).to.deep.equal(["NEW", "OLD"]);
-    expect((await reader.read([], { ...AT, block: 8 })).fresh).to.deep.equal([]);
+    expect((await reader.read([], { block: 8 })).fresh).to.deep.equal([]);
     expect(source.calls).to.have.length(1);
     await store.close();
   });
@@ -165,16 +166,16 @@ describe("createHeadTokens", () => {
       return single(call);
     });
     const read = createHeadTokens(source);
-    const rows = await read(source, tokens3, AT);
+    const rows = await read(source, tokens3, AT_HEAD);
     expect(rows.map(({ symbol, decimals }) => `${symbol} ${decimals}`)).to.deep.equal([
       "T1 6",
       "T2 6",
       "T3 6",
     ]);
     expect([...blocks]).to.deep.equal([`100 ${hash(100)}`]);
-    await read(source, tokens3, AT);
+    await read(source, tokens3, AT_HEAD);
     expect(heads()).to.equal(2);
-    expect(await read(source, [], AT)).to.deep.equal([]);
+    expect(await read(source, [], AT_HEAD)).to.deep.equal([]);
     expect(heads()).to.equal(2);
   });
 
@@ -185,7 +186,7 @@ describe("createHeadTokens", () => {
     };
     const read = ({ source }: ReturnType<typeof nodeOf>) => {
       const clock = createFakeClock();
-      return clock.run(createHeadTokens(source, clock)(source, tokens3, AT));
+      return clock.run(createHeadTokens(source, clock)(source, tokens3, AT_HEAD));
     };
     const [row] = await read(nodeOf(goneUntil(102)));
     expect(row).to.include({ symbol: "T1", decimals: 6 });
@@ -195,9 +196,9 @@ describe("createHeadTokens", () => {
     expect(never.heads()).to.equal(3);
   });
 
-  it("refuses a node that has no code where a pool is", async () => {
-    const { source } = nodeOf((call) => (call.to === POOL ? "0x" : single(call)));
-    const error = await createHeadTokens(source)(source, tokens3, AT).catch((thrown: unknown) => thrown);
+  it("refuses a node that has code for neither a token nor its pool, whatever it has of others", async () => {
+    const { source } = nodeOf((call) => ([POOL, address(2)].includes(call.to) ? "0x" : single(call)));
+    const error = await createHeadTokens(source)(source, tokens3, AT_HEAD).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(UpstreamError);
   });
 });

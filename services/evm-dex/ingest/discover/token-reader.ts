@@ -1,7 +1,13 @@
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import { decodeDecimals, decodeText, encodeCall } from "../../../shared/evm/abi.ts";
 import { MULTICALL3, Multicall } from "../../../shared/evm/multicall/multicall.ts";
-import { BlockUnavailable, type EvmSource, type Hex, UpstreamError } from "../../../shared/evm/port.ts";
+import {
+  BlockUnavailable,
+  type EthCall,
+  type EvmSource,
+  type Hex,
+  UpstreamError,
+} from "../../../shared/evm/port.ts";
 import { type Clock, systemClock } from "../../../shared/rpc-client/endpoint/clock.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { TokenRow } from "../../store/collections.ts";
@@ -14,6 +20,13 @@ const MAX_TOKENS = 50_000;
 
 /** What a node returns of an address without code. */
 const NO_CODE = "0x";
+
+/** A pool and the two tokens in it. */
+export interface PoolTokens {
+  readonly pool: string;
+  readonly token0: string;
+  readonly token1: string;
+}
 
 /**
  * Symbols and decimals of tokens: from memory, the store, or the contracts, which are read once. A token without
@@ -32,46 +45,77 @@ export class TokenReader {
   }
 
   /**
-   * All requested tokens, and those that the store does not have yet. Anyone may create a pool of tokens without code;
-   * `pool`, which has code at `block`, tells them from a node of another chain, for which this throws. A factory would
-   * not tell: several chains have the same one at the same address.
+   * All tokens of the pools, and those that the store does not have yet. Anyone may create a pool of tokens without code;
+   * the pool, which has code at `block`, tells such a token from one that a node of another chain does not have.
    */
   async read(
-    addresses: Iterable<string>,
-    { block, pool }: { readonly block: number; readonly pool: string },
+    pools: readonly PoolTokens[],
+    { block }: { readonly block: number },
   ): Promise<{ all: Map<string, TokenRow>; fresh: TokenRow[] }> {
     const chainId = this.#source.chainId;
-    const wanted = [...new Set(addresses)];
+    const poolOf = new Map<string, string>();
+    for (const { pool, token0, token1 } of pools)
+      for (const token of [token0, token1]) if (!poolOf.has(token)) poolOf.set(token, pool);
+    const wanted = [...poolOf.keys()];
     if (this.#known.size > MAX_TOKENS) this.#known.clear();
     const unknown = wanted.filter((address) => !this.#known.has(address));
     for (const row of await getTokens(this.#store, { chainId, addresses: unknown }))
       this.#known.set(row.address, row);
     const missing = wanted.filter((address) => !this.#known.has(address));
-    const fresh = await this.#read(this.#source, missing, { block, pool });
+    const fresh = await this.#read(this.#source, missing, { block, poolOf });
     for (const row of fresh) this.#known.set(row.address, row);
     return { all: new Map(wanted.map((address) => [address, this.#known.get(address) as TokenRow])), fresh };
   }
 }
 
-/** Reads symbols and decimals from the contracts; `pool` as in TokenReader. */
+/** Reads symbols and decimals from the contracts; `poolOf` has a pool of each token. */
 export type ReadTokens = (
   source: EvmSource,
   addresses: readonly string[],
-  at: { readonly block: number; readonly pool: string },
+  at: { readonly block: number; readonly poolOf: ReadonlyMap<string, string> },
 ) => Promise<TokenRow[]>;
 
 /** Two eth_calls a token. */
-export const readTokens: ReadTokens = async (source, addresses, { block, pool }) => {
+export const readTokens: ReadTokens = async (source, addresses, { block, poolOf }) => {
   if (addresses.length === 0) return [];
   const calls = addresses.flatMap((address) => [
     { to: address as Hex, data: SYMBOL, block },
     { to: address as Hex, data: DECIMALS, block },
   ]);
-  const results = await source.call([...calls, { to: pool as Hex, data: SYMBOL, block }]);
-  if (results.at(-1) === NO_CODE)
-    throw new UpstreamError(`The node has no code at block ${block} for ${pool}.`);
-  return toRows(source, addresses, results);
+  return rereadSilent(source, { addresses, results: await source.call(calls), at: { block }, poolOf });
 };
+
+/**
+ * The rows of the tokens. Those that answered nothing are read once more together with their pools, by one request that
+ * one node answers: a pool without code there is one of another chain. A factory would not tell, nor would any other
+ * pool: several chains have the same ones at the same addresses.
+ */
+async function rereadSilent(
+  source: EvmSource,
+  read: {
+    readonly addresses: readonly string[];
+    readonly results: readonly (Hex | null)[];
+    readonly at: Pick<EthCall, "block" | "blockHash">;
+    readonly poolOf: ReadonlyMap<string, string>;
+  },
+): Promise<TokenRow[]> {
+  const { addresses, results, at, poolOf } = read;
+  const isSilent = (i: number) =>
+    [results[2 * i], results[2 * i + 1]].every((result) => (result ?? NO_CODE) === NO_CODE);
+  const silent = addresses.filter((_, i) => isSilent(i));
+  const rows = toRows(source, addresses, results);
+  if (silent.length === 0) return rows;
+  const pools = [...new Set(silent.map((address) => poolOf.get(address) as Hex))];
+  const again = await source.call([
+    ...silent.flatMap((to) => [SYMBOL, DECIMALS].map((data) => ({ to: to as Hex, data, ...at }))),
+    ...pools.map((to) => ({ to, data: SYMBOL, ...at })),
+  ]);
+  const foreign = pools.find((_, i) => again[2 * silent.length + i] === NO_CODE);
+  if (foreign !== undefined)
+    throw new UpstreamError(`The node has no code at block ${at.block} for ${foreign}.`);
+  const reread = new Map(toRows(source, silent, again).map((row) => [row.address, row]));
+  return rows.map((row) => reread.get(row.address) ?? row);
+}
 
 /** A head that is replaced, or that an endpoint has not yet, is followed by another. */
 const ATTEMPTS = 3;
@@ -83,22 +127,23 @@ const ATTEMPTS = 3;
  */
 export function createHeadTokens(source: EvmSource, clock: Clock = systemClock): ReadTokens {
   const multicall = new Multicall({ source, address: MULTICALL3, clock });
-  const readAtHead = async (addresses: readonly string[], pool: string): Promise<TokenRow[]> => {
+  const readAtHead = async (
+    addresses: readonly string[],
+    poolOf: ReadonlyMap<string, string>,
+  ): Promise<TokenRow[]> => {
     const { number: block, hash: blockHash } = await source.head();
     const calls = multicall.at({ number: block, hash: blockHash });
     const wanted = addresses.flatMap((address) =>
       [SYMBOL, DECIMALS].map((data) => calls.call(address as Hex, data)),
     );
     const results = await Promise.all(wanted);
-    const [code] = await source.call([{ to: pool as Hex, data: SYMBOL, block, blockHash }]);
-    if (code === NO_CODE) throw new UpstreamError(`The node has no code at block ${block} for ${pool}.`);
-    return toRows(source, addresses, results);
+    return rereadSilent(source, { addresses, results, at: { block, blockHash }, poolOf });
   };
-  return async (_, addresses, { pool }) => {
+  return async (_, addresses, { poolOf }) => {
     if (addresses.length === 0) return [];
     for (let attempt = 1; ; attempt++) {
       try {
-        return await readAtHead(addresses, pool);
+        return await readAtHead(addresses, poolOf);
       } catch (error) {
         const isGone = error instanceof BlockUnavailable || error instanceof ReorgDetected;
         if (!isGone || attempt === ATTEMPTS) throw error;

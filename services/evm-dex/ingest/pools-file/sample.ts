@@ -112,14 +112,15 @@ async function compareRange(
   const [left] = created.keys();
   if (left !== undefined)
     throw new UnfitPoolsFile(`It lacks pool ${left}, which ${contract.address} created in ${where}.`);
-  const [first] = stated;
-  if (first === undefined) return;
-  const tokens = new Map(
-    stated
-      .flatMap(({ token0, token1 }) => [token0, token1])
-      .map((id) => [tokenAt(file, id).address, tokenAt(file, id)]),
-  );
-  for (const row of await readTokens(source, [...tokens.keys()], { block: head, pool: first.address })) {
+  const tokens = new Map<string, ReturnType<typeof tokenAt>>();
+  const poolOf = new Map<string, string>();
+  for (const { address, token0, token1 } of stated) {
+    for (const token of [token0, token1].map((id) => tokenAt(file, id))) {
+      tokens.set(token.address, token);
+      poolOf.set(token.address, address);
+    }
+  }
+  for (const row of await readTokens(source, [...tokens.keys()], { block: head, poolOf })) {
     const token = tokens.get(row.address);
     if (token?.symbol !== row.symbol || token.decimals !== row.decimals)
       throw new UnfitPoolsFile(

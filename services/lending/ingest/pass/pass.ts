@@ -1,12 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Multicall } from "../../../shared/evm/multicall/multicall.ts";
 import type { BlockHeader, RawLog } from "../../../shared/evm/port.ts";
-import type { EntityRef } from "../../protocols/protocol.ts";
+import type { ContractReader, EntityRef } from "../../protocols/protocol.ts";
 import type { CallMemory } from "../entities/call-memory.ts";
 import { createContractReader } from "../entities/contract-reader.ts";
 import { entityKey } from "../entities/entity-key.ts";
 import type { EntityRegistry } from "../entities/entity-registry.ts";
 import type { ProtocolRegistry } from "../entities/protocol-registry.ts";
-import { type EntityReadings, readEntities } from "../entities/read-entities.ts";
+import { type EntityReadings, type ReadEntitiesOptions, readEntities } from "../entities/read-entities.ts";
 import type { TokenCache } from "../entities/token-cache.ts";
 import type { BlockBatch } from "./block-batch.ts";
 import { PassView } from "./pass-view.ts";
@@ -45,10 +46,12 @@ export async function readPass(context: PassContext, plan: PassPlan): Promise<Pa
   const { chainId, protocols, registry, tokens, multicall, memory } = context;
   const { head, batch } = plan;
   const view = new PassView(registry, plan.removedAbove ?? Number.POSITIVE_INFINITY);
-  const reader = createContractReader({
-    ...{ chainId, block: head, tokens },
-    ...{ calls: multicall.at(head), caller: multicall.address },
-  });
+  const openReader = () =>
+    createContractReader({
+      ...{ chainId, block: head, tokens },
+      ...{ calls: multicall.at(head), caller: multicall.address },
+    });
+  const reader = openReader();
   const toRead = affectedByLogs(batch.logs, { protocols, view });
   for (const ref of plan.include === "all" ? view.refs() : plan.include) {
     if (view.has(ref.kind, ref.id)) toRead.set(entityKey(ref), ref);
@@ -59,7 +62,7 @@ export async function readPass(context: PassContext, plan: PassPlan): Promise<Pa
   const seen = new Set<string>();
   for (let pending = inReadingOrder(toRead, protocols); pending.length > 0; ) {
     for (const ref of pending) seen.add(entityKey(ref));
-    const readings = await readEntities(pending, {
+    const options: ReadEntitiesOptions = {
       reader,
       memory,
       protocolOf: (kind) => protocols.forKind(kind),
@@ -70,7 +73,10 @@ export async function readPass(context: PassContext, plan: PassPlan): Promise<Pa
         return isNew;
       },
       ...(plan.onDone && { onDone: plan.onDone }),
-    });
+    };
+    const first = await readEntities(pending, options);
+    const isNews = (ref: EntityRef) => (view.get(ref)?.failures ?? 0) === 0;
+    const readings = await lookAgain(first, { isNews, openReader, options });
     for (const { ref, state } of readings.read) view.setState(ref, state);
     read.push(...readings.read);
     failed.push(...readings.failed);
@@ -80,6 +86,32 @@ export async function readPass(context: PassContext, plan: PassPlan): Promise<Pa
     pending = [...affected.values()].filter((ref) => !seen.has(entityKey(ref)));
   }
   return { view, read, failed };
+}
+
+/** Longer than a node takes to make a block's state. */
+const SECOND_LOOK_MS = 250;
+
+/**
+ * Reads entities once more that were not known to be unreadable. A node may answer while it makes the next block, with
+ * one block's time and the other's state: a vault's interest since its last update is then negative, and its getters
+ * revert. anvil does so.
+ */
+async function lookAgain(
+  { read, failed }: EntityReadings,
+  again: {
+    readonly isNews: (ref: EntityRef) => boolean;
+    readonly openReader: () => ContractReader;
+    readonly options: ReadEntitiesOptions;
+  },
+): Promise<EntityReadings> {
+  const news = failed.filter(({ ref }) => again.isNews(ref)).map(({ ref }) => ref);
+  if (news.length === 0) return { read, failed };
+  await sleep(SECOND_LOOK_MS);
+  // A reader of its own: results of calls are kept.
+  const { onDone: _, ...options } = again.options;
+  const second = await readEntities(news, { ...options, reader: again.openReader() });
+  const old = failed.filter(({ ref }) => !again.isNews(ref));
+  return { read: [...read, ...second.read], failed: [...old, ...second.failed] };
 }
 
 /** The entities that logs create or change, by key; adds new ones to the view. */

@@ -8,6 +8,10 @@ import {
   eulerPerspectiveAbi,
   eulerVaultAbi,
 } from "../../../../deploy/devnet/contracts/euler/abi.ts";
+import {
+  eulerAggregationFactory,
+  eulerAggregationVault,
+} from "../../../../deploy/devnet/contracts/euler/more-artifacts.ts";
 import type { Hex, RawLog } from "../../../shared/evm/port.ts";
 import {
   affectedEulerEntities,
@@ -18,14 +22,16 @@ import {
   PERSPECTIVE_TOPICS,
   PROXY_CREATED,
 } from "./affected-entities.ts";
+import { AGGREGATION_TOPICS, DEPLOY_EULER_EARN } from "./aggregation-events.ts";
 import { SELECTORS } from "./calls.ts";
 
-const [FACTORY, EARN_FACTORY, VAULT, EARN, STRANGER, LIST] = [1, 2, 3, 4, 5, 6].map((n) =>
-  pad(`0x${n}`, { size: 20 }),
-) as [Hex, Hex, Hex, Hex, Hex, Hex];
+const [FACTORY, EARN_FACTORY, VAULT, EARN, STRANGER, LIST, OLD_FACTORY, OLD] = [1, 2, 3, 4, 5, 6, 7, 8].map(
+  (n) => pad(`0x${n}`, { size: 20 }),
+) as [Hex, Hex, Hex, Hex, Hex, Hex, Hex, Hex];
 const deployment = {
   eVaultFactory: FACTORY,
   eulerEarnFactories: [{ address: EARN_FACTORY, fromBlock: 0 }],
+  aggregationFactories: [{ address: OLD_FACTORY, fromBlock: 0 }],
   perspectives: {
     ...{ source: "here", date: "2026-01-01" },
     ...{ governed: LIST, ungoverned: [], escrow: FACTORY, eulerEarn: EARN_FACTORY },
@@ -33,7 +39,7 @@ const deployment = {
 };
 const known = {
   has: (kind: string, id: string) =>
-    `${kind} ${id}` === `evk-vault ${VAULT}` || `${kind} ${id}` === `earn-vault ${EARN}`,
+    [`evk-vault ${VAULT}`, `earn-vault ${EARN}`, `aggregation-vault ${OLD}`].includes(`${kind} ${id}`),
   state: () => undefined,
 };
 
@@ -48,7 +54,11 @@ const affectedBy = (received: RawLog) => affectedEulerEntities(received, { known
 describe("euler: what logs touch", () => {
   it("uses topics and selectors of the signatures", () => {
     const topicOf = (
-      abi: typeof eulerVaultAbi | typeof eulerEarnAbi | typeof eulerPerspectiveAbi,
+      abi:
+        | typeof eulerVaultAbi
+        | typeof eulerEarnAbi
+        | typeof eulerPerspectiveAbi
+        | typeof eulerAggregationVault.abi,
       eventName: string,
     ) => encodeEventTopics({ abi, eventName } as never)[0];
     for (const [name, topic] of Object.entries(EVK_TOPICS))
@@ -57,15 +67,19 @@ describe("euler: what logs touch", () => {
       expect(topic, name).to.equal(topicOf(eulerEarnAbi, name));
     for (const [name, topic] of Object.entries(PERSPECTIVE_TOPICS))
       expect(topic, name).to.equal(topicOf(eulerPerspectiveAbi, name));
+    for (const [name, topic] of Object.entries(AGGREGATION_TOPICS))
+      expect(topic, name).to.equal(topicOf(eulerAggregationVault.abi, name));
+    expect(DEPLOY_EULER_EARN).to.equal(
+      encodeEventTopics({ abi: eulerAggregationFactory.abi, eventName: "DeployEulerEarn" })[0],
+    );
     expect(PROXY_CREATED).to.equal(encodeEventTopics({ abi: eulerFactoryAbi, eventName: "ProxyCreated" })[0]);
     expect(CREATE_EULER_EARN).to.equal(
       encodeEventTopics({ abi: eulerEarnFactoryAbi, eventName: "CreateEulerEarn" })[0],
     );
     for (const [signature, selector] of Object.entries(SELECTORS))
       expect(selector, signature).to.equal(toFunctionSelector(signature));
-    expect(new Set(EULER_TOPICS).size).to.equal(
-      4 + Object.keys(EVK_TOPICS).length + Object.keys(EARN_TOPICS).length,
-    );
+    const topics = [EVK_TOPICS, EARN_TOPICS, AGGREGATION_TOPICS].flatMap((each) => Object.keys(each));
+    expect(new Set(EULER_TOPICS).size).to.equal(5 + topics.length);
   });
 
   it("makes a new vault and its factory to be read", () => {
@@ -77,6 +91,12 @@ describe("euler: what logs touch", () => {
       { kind: "earn-vault", id: STRANGER },
       { kind: "earn-creation", id: `${STRANGER}:${VAULT}` },
     ]);
+    const deployed = { topics: [DEPLOY_EULER_EARN, pad(VAULT), pad(LIST)], data: pad(STRANGER) };
+    expect(affectedBy({ ...log(OLD_FACTORY), ...deployed })).to.deep.equal([
+      { kind: "aggregation-vault", id: STRANGER },
+      { kind: "earn-creation", id: `${STRANGER}:${VAULT}` },
+    ]);
+    expect(affectedBy({ ...log(EARN_FACTORY), ...deployed })).to.deep.equal([]);
     expect(affectedBy(log(EARN_FACTORY, PROXY_CREATED, pad(STRANGER)))).to.deep.equal([]);
     expect(affectedBy(log(STRANGER, PROXY_CREATED, pad(VAULT)))).to.deep.equal([]);
     expect(affectedBy(log(STRANGER, CREATE_EULER_EARN, pad(VAULT)))).to.deep.equal([]);
@@ -87,6 +107,10 @@ describe("euler: what logs touch", () => {
       expect(affectedBy(log(VAULT, topic)), name).to.deep.equal([{ kind: "evk-vault", id: VAULT }]);
       expect(affectedBy(log(EARN, topic)), name).to.deep.equal([]);
       expect(affectedBy(log(STRANGER, topic)), name).to.deep.equal([]);
+    }
+    for (const [name, topic] of Object.entries(AGGREGATION_TOPICS)) {
+      expect(affectedBy(log(OLD, topic)), name).to.deep.equal([{ kind: "aggregation-vault", id: OLD }]);
+      expect(affectedBy(log(EARN, topic)), name).to.deep.equal([]);
     }
     for (const [name, topic] of Object.entries(EARN_TOPICS)) {
       expect(affectedBy(log(EARN, topic)), name).to.deep.equal([{ kind: "earn-vault", id: EARN }]);

@@ -1,8 +1,16 @@
-import { readTopicAddress } from "../../../shared/evm/abi.ts";
+import { readAddress, readTopicAddress } from "../../../shared/evm/abi.ts";
 import type { Hex, RawLog } from "../../../shared/evm/port.ts";
 import type { EntityRef, KnownEntities } from "../protocol.ts";
+import { AGGREGATION_TOPICS, DEPLOY_EULER_EARN } from "./aggregation-events.ts";
 import type { EulerDeployment } from "./deployment.ts";
-import { EARN_CREATION, EARN_VAULT, EVK_FACTORY, EVK_VAULT, PERSPECTIVE } from "./entity-kinds.ts";
+import {
+  AGGREGATION_VAULT,
+  EARN_CREATION,
+  EARN_VAULT,
+  EVK_FACTORY,
+  EVK_VAULT,
+  PERSPECTIVE,
+} from "./entity-kinds.ts";
 import { perspectivesOf } from "./listing.ts";
 
 export const PROXY_CREATED: Hex = "0x04e664079117e113faa9684bc14aecb41651cbf098b14eda271248c6d0cda57c";
@@ -58,17 +66,23 @@ export const EARN_TOPICS = {
 const KIND_BY_TOPIC: ReadonlyMap<Hex, string> = new Map([
   ...Object.values(EVK_TOPICS).map((topic) => [topic, EVK_VAULT] as const),
   ...Object.values(EARN_TOPICS).map((topic) => [topic, EARN_VAULT] as const),
+  ...Object.values(AGGREGATION_TOPICS).map((topic) => [topic, AGGREGATION_VAULT] as const),
   ...Object.values(PERSPECTIVE_TOPICS).map((topic) => [topic, PERSPECTIVE] as const),
 ]);
 
-export const EULER_TOPICS: readonly Hex[] = [PROXY_CREATED, CREATE_EULER_EARN, ...KIND_BY_TOPIC.keys()];
+export const EULER_TOPICS: readonly Hex[] = [
+  PROXY_CREATED,
+  CREATE_EULER_EARN,
+  DEPLOY_EULER_EARN,
+  ...KIND_BY_TOPIC.keys(),
+];
 
 /**
  * The entities that a log creates or changes. A strategy's events affect no earn vault: its shares of a strategy change
  * with its own events only, and their value follows from the strategy's entity.
  */
 export function affectedEulerEntities(
-  { address, topics }: RawLog,
+  { address, topics, data }: RawLog,
   { known, deployment }: { known: KnownEntities; deployment: EulerDeployment },
 ): EntityRef[] {
   const [topic, subject, creator] = topics;
@@ -87,6 +101,16 @@ export function affectedEulerEntities(
     return [
       { kind: EARN_VAULT, id: vault },
       { kind: EARN_CREATION, id: `${vault}:${readTopicAddress(creator)}` },
+    ];
+  }
+  if (topic === DEPLOY_EULER_EARN) {
+    const isKnown = deployment.aggregationFactories?.some((factory) => factory.address === address);
+    if (!isKnown) return [];
+    const vault = readAddress(data, 0);
+    return [
+      { kind: AGGREGATION_VAULT, id: vault },
+      // Here the first topic is the account.
+      { kind: EARN_CREATION, id: `${vault}:${readTopicAddress(subject)}` },
     ];
   }
   const kind = KIND_BY_TOPIC.get(topic);

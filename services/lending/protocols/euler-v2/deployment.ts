@@ -7,6 +7,10 @@ export interface EulerDeployment {
   readonly eVaultFactory: Hex;
   /** Factories of EulerEarn: no getter lists the vaults of all their versions, so that their events are scanned. */
   readonly eulerEarnFactories: readonly { readonly address: Hex; readonly fromBlock: number }[];
+  /** Factories of EulerEarn as it was before August 2025, whose vaults have another interface. */
+  readonly aggregationFactories?:
+    | readonly { readonly address: Hex; readonly fromBlock: number }[]
+    | undefined;
   /** Euler's own lists of vaults; without them no vault is listed. */
   readonly perspectives?: EulerPerspectives | undefined;
 }
@@ -31,9 +35,12 @@ const address = z
   .regex(/^0x[0-9a-fA-F]{40}$/, "is not an EVM address")
   .transform((text) => text.toLowerCase() as Hex);
 
+const factories = z.array(z.strictObject({ address, fromBlock: z.int().nonnegative() }));
+
 const section = z.strictObject({
   eVaultFactory: address,
-  eulerEarnFactories: z.array(z.strictObject({ address, fromBlock: z.int().nonnegative() })),
+  eulerEarnFactories: factories,
+  aggregationFactories: factories.optional(),
   perspectives: z
     .strictObject({
       source: z.string().min(1),

@@ -128,3 +128,8 @@ function decodeConfig(data: Hex) {
     removableAt: readInt(data, 3),
   };
 }
+
+/** The curator, or the owner; null where both are the zero address. */
+export function curatorOf({ curator, owner }: EarnState): string | null {
+  return [curator, owner].find((account) => BigInt(account) !== 0n) ?? null;
+}

@@ -2,7 +2,7 @@ import { sum, weightedRate } from "../allocation.ts";
 import type { Entity } from "../protocol.ts";
 import { MAX_AMOUNT, toAssets } from "./accrual.ts";
 import { min, subtractToZero } from "./bigints.ts";
-import { type EarnState, MAX_CAP, type Strategy } from "./earn-state.ts";
+import { curatorOf, type EarnState, MAX_CAP, type Strategy } from "./earn-state.ts";
 import type { EvkView } from "./evk-view.ts";
 
 /** What a strategy is, if it is a vault of Euler: an earn vault may deposit into other earn vaults. */
@@ -12,7 +12,7 @@ export type StrategyView =
 
 /** An earn vault's allocation to one strategy at one moment. */
 export interface Allocation {
-  readonly strategy: Strategy;
+  readonly strategy: Pick<Strategy, "vault" | "shares" | "cap" | "assets" | "withdrawable">;
   /** Raw units of the asset. */
   readonly assets: bigint;
   /** Undefined where the strategy is no known vault of Euler, or contains the earn vault itself. */
@@ -30,7 +30,9 @@ export interface EvkAllocation {
 /** An EulerEarn vault at one moment. Amounts are raw. */
 export interface EarnView {
   readonly address: string;
-  readonly state: EarnState;
+  readonly state: Pick<EarnState, "asset" | "name" | "symbol" | "fee">;
+  /** Null = nobody. */
+  readonly curator: string | null;
   readonly allocations: readonly Allocation[];
   /** One an EVK vault. */
   readonly evkAllocations: readonly EvkAllocation[];
@@ -38,6 +40,8 @@ export interface EarnView {
   readonly supplied: bigint;
   /** Shares with those that the fee would mint now. */
   readonly shares: bigint;
+  /** Added to assets and shares in every conversion. */
+  readonly virtualAmount: bigint;
   /** The part of its assets that its strategies have lent out. */
   readonly borrowed: bigint;
   readonly available: bigint;
@@ -65,36 +69,51 @@ export function viewEarn(
   { id, state }: Entity<EarnState>,
   viewStrategy: (address: string) => StrategyView | undefined,
 ): EarnView {
-  const allocations = state.strategies.map((strategy): Allocation => {
-    const vault = viewStrategy(strategy.vault);
-    return { strategy, vault, assets: vault ? assetsOf(vault, strategy.shares) : strategy.assets };
-  });
+  const rooms = state.strategies.map((strategy) => ({
+    ...allocate(strategy, viewStrategy(strategy.vault)),
+    depositable: strategy.depositable,
+  }));
+  const allocations: readonly Allocation[] = rooms;
   const allocated = sum(allocations, ({ assets }) => assets);
   const isLoss = allocated < state.lastTotalAssets - state.lostAssets;
   const supplied = isLoss ? state.lastTotalAssets : allocated + state.lostAssets;
-  const queued = allocations.filter(({ strategy }) => state.supplyQueue.includes(strategy.vault));
+  const queued = rooms.filter(({ strategy }) => state.supplyQueue.includes(strategy.vault));
   const depositable = sum(queued, roomOf);
-  const ltvs = allocations.flatMap(({ vault }) => vault?.view.ltv ?? []);
   return {
     address: id,
     state,
-    allocations,
-    evkAllocations: evkAllocationsOf(allocations),
+    curator: curatorOf(state),
+    ...overAllocations(allocations, supplied),
     supplied,
     shares: state.totalSupply + feeShares(state, supplied),
-    borrowed: sum(allocations, ({ assets, vault }) =>
-      vault === undefined ? 0n : partOf(assets, vault.view.borrowed, vault.view.supplied),
-    ),
+    virtualAmount: VIRTUAL_AMOUNT,
     available: sum(allocations, ({ assets, vault, strategy }) =>
       min(assets, vault ? vault.view.available : strategy.withdrawable),
     ),
     depositable,
     supplyCap: queued.some(isUncapped) ? null : supplied + depositable,
+  };
+}
+
+/** What a strategy holds: a vault of Euler by its own accrual, another as of the block of the reading. */
+export function allocate<S extends Allocation["strategy"]>(strategy: S, vault: StrategyView | undefined) {
+  return { strategy, vault, assets: vault ? assetsOf(vault, strategy.shares) : strategy.assets };
+}
+
+/** What follows from the allocations alone; rates are over what suppliers have, and over what is allocated. */
+export function overAllocations(allocations: readonly Allocation[], supplied: bigint) {
+  const ltvs = allocations.flatMap(({ vault }) => vault?.view.ltv ?? []);
+  return {
+    allocations,
+    evkAllocations: evkAllocationsOf(allocations),
+    borrowed: sum(allocations, ({ assets, vault }) =>
+      vault === undefined ? 0n : partOf(assets, vault.view.borrowed, vault.view.supplied),
+    ),
     // Lost assets earn nothing; borrowers pay for allocated assets.
     supplyApy: weightedRate(rates(allocations, supplyRateOf), supplied),
     borrowApy: weightedRate(
       rates(allocations, ({ view }) => view.borrowApy),
-      allocated,
+      sum(allocations, ({ assets }) => assets),
     ),
     ltv: ltvs.length === 0 ? null : Math.max(...ltvs),
     borrowable: allocations.some(({ assets, vault }) => assets > 0n && vault?.view.borrowable === true),
@@ -104,8 +123,8 @@ export function viewEarn(
 /** The assets of an account's shares, rounded down (previewRedeem). */
 function assetsOf(vault: StrategyView, shares: bigint): bigint {
   if (vault.kind === "evk") return toAssets(vault.view.books, shares);
-  const { supplied, shares: all } = vault.view;
-  return (shares * (supplied + VIRTUAL_AMOUNT)) / (all + VIRTUAL_AMOUNT);
+  const { supplied, shares: all, virtualAmount } = vault.view;
+  return (shares * (supplied + virtualAmount)) / (all + virtualAmount);
 }
 
 function feeShares({ fee, totalSupply, lastTotalAssets }: EarnState, supplied: bigint): bigint {
@@ -113,16 +132,18 @@ function feeShares({ fee, totalSupply, lastTotalAssets }: EarnState, supplied: b
   return (feeAssets * (totalSupply + VIRTUAL_AMOUNT)) / (supplied - feeAssets + VIRTUAL_AMOUNT);
 }
 
+/** An allocation with what its strategy took when it was read. */
+type Room = Allocation & { readonly depositable: bigint };
+
 /** The most that a strategy can take, by its cap and its own limits. */
-function roomOf({ strategy, assets, vault }: Allocation): bigint {
-  const depositable = vault ? vault.view.depositable : strategy.depositable;
-  return min(subtractToZero(strategy.cap, assets), depositable);
+function roomOf({ strategy, assets, vault, depositable }: Room): bigint {
+  return min(subtractToZero(strategy.cap, assets), vault ? vault.view.depositable : depositable);
 }
 
 /** Whether no limit below the EVK's maximum binds. */
-function isUncapped({ strategy, vault }: Allocation): boolean {
+function isUncapped({ strategy, vault, depositable }: Room): boolean {
   if (strategy.cap !== MAX_CAP) return false;
-  if (vault === undefined) return strategy.depositable >= MAX_AMOUNT;
+  if (vault === undefined) return depositable >= MAX_AMOUNT;
   return vault.view.supplyCap === null && vault.view.depositable > 0n;
 }
 

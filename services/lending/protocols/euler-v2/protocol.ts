@@ -1,9 +1,25 @@
-import type { ContractReader, EntityReading, EntityRef, LendingProtocol } from "../protocol.ts";
+import type { Hex } from "../../../shared/evm/port.ts";
+import type {
+  ContractReader,
+  DiscoveryScan,
+  EntityReading,
+  EntityRef,
+  LendingProtocol,
+} from "../protocol.ts";
 import { affectedEulerEntities, CREATE_EULER_EARN, EULER_TOPICS } from "./affected-entities.ts";
+import { DEPLOY_EULER_EARN } from "./aggregation-events.ts";
+import { type AggregationState, readAggregation } from "./aggregation-state.ts";
 import { contractAt } from "./calls.ts";
 import { type EulerDeployment, parseEulerDeployment } from "./deployment.ts";
 import { type EarnState, readEarn } from "./earn-state.ts";
-import { EARN_CREATION, EARN_VAULT, EVK_FACTORY, EVK_VAULT, PERSPECTIVE } from "./entity-kinds.ts";
+import {
+  AGGREGATION_VAULT,
+  EARN_CREATION,
+  EARN_VAULT,
+  EVK_FACTORY,
+  EVK_VAULT,
+  PERSPECTIVE,
+} from "./entity-kinds.ts";
 import { type EvkState, readEvk } from "./evk-state.ts";
 import { perspectivesOf, readPerspective } from "./listing.ts";
 import { eulerRows } from "./rows.ts";
@@ -16,20 +32,17 @@ const MAX_VAULTS = 1_000_000;
 /** Euler v2: the vaults of the Euler Vault Kit, and those of EulerEarn, which deposit into them. */
 export const eulerV2: LendingProtocol<EulerDeployment> = {
   id: "euler-v2",
-  kinds: [EVK_FACTORY, PERSPECTIVE, EVK_VAULT, EARN_VAULT, EARN_CREATION],
+  kinds: [EVK_FACTORY, PERSPECTIVE, EVK_VAULT, EARN_VAULT, AGGREGATION_VAULT, EARN_CREATION],
   topics: EULER_TOPICS,
   parseDeployment: parseEulerDeployment,
   roots: (deployment) => [
     { kind: EVK_FACTORY, id: deployment.eVaultFactory },
     ...perspectivesOf(deployment).map((id) => ({ kind: PERSPECTIVE, id })),
   ],
-  scans: ({ eulerEarnFactories }) =>
-    eulerEarnFactories.map(({ address, fromBlock }) => ({
-      name: `euler-v2 earn vaults and creators of ${address}`,
-      addresses: [address],
-      topics: [CREATE_EULER_EARN],
-      fromBlock,
-    })),
+  scans: ({ eulerEarnFactories, aggregationFactories = [] }) => [
+    ...eulerEarnFactories.map((factory) => scanOf(factory, CREATE_EULER_EARN)),
+    ...aggregationFactories.map((factory) => scanOf(factory, DEPLOY_EULER_EARN)),
+  ],
   affectedEntities: affectedEulerEntities,
   async read({ kind, id }, { reader, previous }): Promise<EntityReading> {
     // The states of a kind are written by its own reader alone.
@@ -37,6 +50,10 @@ export const eulerV2: LendingProtocol<EulerDeployment> = {
       return { state: await readEvk(id, { reader, previous: previous as EvkState | undefined }) };
     if (kind === EARN_VAULT)
       return { state: await readEarn(id, { reader, previous: previous as EarnState | undefined }) };
+    if (kind === AGGREGATION_VAULT)
+      return {
+        state: await readAggregation(id, { reader, previous: previous as AggregationState | undefined }),
+      };
     if (kind === PERSPECTIVE) return readPerspective(id, reader);
     // That it happened is all there is.
     if (kind === EARN_CREATION) return { state: true };
@@ -44,6 +61,11 @@ export const eulerV2: LendingProtocol<EulerDeployment> = {
   },
   rows: eulerRows,
 };
+
+function scanOf({ address, fromBlock }: { address: Hex; fromBlock: number }, topic: Hex): DiscoveryScan {
+  const name = `euler-v2 earn vaults and creators of ${address}`;
+  return { name, addresses: [address], topics: [topic], fromBlock };
+}
 
 /** Reads the factory's whole list each time: a reorg may have removed vaults from it. */
 async function readFactory(id: string, reader: ContractReader): Promise<EntityReading<{ vaults: number }>> {

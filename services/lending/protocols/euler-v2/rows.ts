@@ -1,9 +1,11 @@
 import type { EntitySet } from "../protocol.ts";
 import { fromFixed, type LendingRow, type MarketRow, toUnits, type VaultRow } from "../rows.ts";
+import type { AggregationState } from "./aggregation-state.ts";
+import { viewAggregation } from "./aggregation-view.ts";
 import type { EulerDeployment } from "./deployment.ts";
 import { type EarnState, MAX_CAP } from "./earn-state.ts";
 import { type EarnView, type StrategyView, viewEarn } from "./earn-view.ts";
-import { EARN_CREATION, EARN_VAULT, EVK_VAULT } from "./entity-kinds.ts";
+import { AGGREGATION_VAULT, EARN_CREATION, EARN_VAULT, EVK_VAULT } from "./entity-kinds.ts";
 import type { Collateral, EvkState } from "./evk-state.ts";
 import { type EvkView, ltvOf, viewEvk } from "./evk-view.ts";
 import { listedVaults } from "./listing.ts";
@@ -21,12 +23,14 @@ export function* eulerRows(
     const view = views.evk(id);
     if (view) yield* evkRows(view, listed.has(id));
   }
-  for (const { id } of entities.all(EARN_VAULT)) {
-    const view = views.earn(id);
-    if (view === undefined) continue;
-    const curator = curatorOf(view.state);
-    const isOfCurator = curator !== null && entities.get(EARN_CREATION, `${id}:${curator}`) !== undefined;
-    yield* earnRows(view, { listed, isOfCurator });
+  for (const kind of [EARN_VAULT, AGGREGATION_VAULT]) {
+    for (const { id } of entities.all(kind)) {
+      const view = views.earn(id);
+      if (view === undefined) continue;
+      const { curator } = view;
+      const isOfCurator = curator !== null && entities.get(EARN_CREATION, `${id}:${curator}`) !== undefined;
+      yield* earnRows(view, { listed, isOfCurator });
+    }
   }
 }
 
@@ -48,14 +52,19 @@ function viewsAt(entities: EntitySet, time: number) {
   const earn = (address: string): EarnView | undefined => {
     const known = earnViews.get(address);
     if (known) return known;
-    const vault = entities.get<EarnState>(EARN_VAULT, address);
     // Vaults that deposit into each other cannot be told by each other: one is taken as it was read.
-    if (vault === undefined || open.has(address)) return undefined;
+    if (open.has(address)) return undefined;
     open.add(address);
-    const view = viewEarn(vault, strategy);
+    const view = makeEarn(address);
     open.delete(address);
-    earnViews.set(address, view);
+    if (view !== undefined) earnViews.set(address, view);
     return view;
+  };
+  const makeEarn = (address: string): EarnView | undefined => {
+    const vault = entities.get<EarnState>(EARN_VAULT, address);
+    if (vault !== undefined) return viewEarn(vault, strategy);
+    const earlier = entities.get<AggregationState>(AGGREGATION_VAULT, address);
+    return earlier && viewAggregation(earlier, { time, viewStrategy: strategy });
   };
   const strategy = (address: string): StrategyView | undefined => {
     const evkView = evk(address);
@@ -123,7 +132,7 @@ function* earnRows(
     protocolId,
     address,
     listed: listed.has(address),
-    curator: curatorOf(state),
+    curator: view.curator,
     isOfCurator,
     symbol: state.symbol,
     vaultName: state.name,
@@ -184,9 +193,4 @@ function tokenRef({ address, symbol }: { address: string; symbol: string }) {
 function governorOf({ governorAdmin, creator }: EvkState): Pick<VaultRow, "curator" | "isOfCurator"> {
   if (BigInt(governorAdmin) === 0n) return { curator: null, isOfCurator: false };
   return { curator: governorAdmin, isOfCurator: governorAdmin === creator };
-}
-
-/** The curator, or the owner; null where both are the zero address. */
-function curatorOf({ curator, owner }: EarnState): string | null {
-  return [curator, owner].find((account) => BigInt(account) !== 0n) ?? null;
 }

@@ -5,6 +5,7 @@ import { type ChainAnchor, type SolanaSource, SolanaUpstreamError } from "../../
 import type { SolanaSourceConfig } from "../../chain/source.ts";
 import type { StreamState } from "./block-stream.ts";
 import { type BlockReader, type DecodedBlock, type SlotRange, toDecodedBlock } from "./decoded-block.ts";
+import type { PortalTask } from "./portal-reader.ts";
 import type { StreamTask } from "./stream-task.ts";
 import { StreamContradicted } from "./streamed-reader.ts";
 
@@ -14,6 +15,7 @@ export interface ReaderTask {
   readonly genesisHash: string | undefined;
   readonly withHolders: boolean;
   readonly stream: StreamTask | undefined;
+  readonly portal: PortalTask | undefined;
 }
 
 /** Request to the thread: a range, with the index's current anchor. */
@@ -76,17 +78,27 @@ export function createThreadedReader(
     readonly withHolders?: boolean;
     /** Read by the thread alone. */
     readonly stream?: StreamTask | undefined;
+    /** The same. */
+    readonly portal?: PortalTask | undefined;
     readonly onStream?: (state: StreamState) => void;
   },
 ): ThreadedReader {
-  const { urls, genesisHash, log = () => {}, onEvent = () => {}, withHolders = true, stream } = config;
+  const {
+    urls,
+    genesisHash,
+    log = () => {},
+    onEvent = () => {},
+    withHolders = true,
+    stream,
+    portal,
+  } = config;
   const here = createLocalReader(source, { withHolders });
   let order: StreamOrder = { id: 0, followFrom: undefined, isDistrusted: false };
   const startWorker =
     config.startWorker ?? (() => createThread("reader.worker", import.meta.url, MEMORY_LIMITS));
   const thread = createThreadClient<ReaderRequest>({
     worker: startWorker(),
-    task: { urls, genesisHash, withHolders, stream } satisfies ReaderTask,
+    task: { urls, genesisHash, withHolders, stream, portal } satisfies ReaderTask,
     fallback: ({ range }) => here.blocks(range),
     toError(failure) {
       const { isUpstream, message, contradictedFrom } = failure as ReaderFailure;

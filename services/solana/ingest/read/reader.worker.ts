@@ -4,6 +4,7 @@ import { serveThread } from "../../../shared/process/thread-work.ts";
 import { SolanaUpstreamError } from "../../chain/port.ts";
 import { createSolanaSource } from "../../chain/source.ts";
 import type { StreamState } from "./block-stream.ts";
+import { openPortalReader } from "./portal-reader.ts";
 import {
   createLocalReader,
   type ReaderFailure,
@@ -15,7 +16,7 @@ import { openStreamedReader } from "./stream-task.ts";
 import { StreamContradicted } from "./streamed-reader.ts";
 
 serveThread<ReaderTask, ReaderRequest>({
-  start({ urls, genesisHash, withHolders, stream }, post) {
+  start({ urls, genesisHash, withHolders, stream, portal }, post) {
     const send = (message: ReaderMessage) => post(message);
     const log = (message: string, fields: Readonly<Record<string, unknown>>) =>
       send({ kind: "log", message, fields });
@@ -27,8 +28,10 @@ serveThread<ReaderTask, ReaderRequest>({
     });
     const whole = createLocalReader(source, { withHolders });
     const onState = (state: StreamState) => send({ kind: "stream", state });
-    const reader =
+    const streamed =
       stream === undefined ? whole : openStreamedReader(stream, { reader: whole, source, log, onState });
+    const reader =
+      portal === undefined ? streamed : openPortalReader(portal, { whole, reader: streamed, source, log });
     let heard = 0;
     return async ({ range, anchor, order }) => {
       source.setAnchor(anchor);
