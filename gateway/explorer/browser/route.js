@@ -57,5 +57,6 @@ export function queryOf(params) {
  * @param {string} hash
  */
 export function keyOfLink(hash) {
-  return /^#key=([^&]+)/.exec(hash)?.[1];
+  const found = /^#key=([^&]+)/.exec(hash)?.[1];
+  return found === undefined ? undefined : decode(found);
 }

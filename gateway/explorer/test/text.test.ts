@@ -66,6 +66,7 @@ describe("explorer: addresses of views", () => {
 
   it("know a link that carries a key", () => {
     expect(keyOfLink("#key=demo_abc-1")).to.equal("demo_abc-1");
+    expect(keyOfLink(`#key=${encodeURIComponent("a key/of %")}`)).to.equal("a key/of %");
     expect(keyOfLink("#/pools?key=x")).to.equal(undefined);
   });
 });
