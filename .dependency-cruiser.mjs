@@ -27,6 +27,7 @@ const GATEWAY_ORDER = [
   "proxy/cache/",
   "explorer/",
   "pages/",
+  "mcp/",
   "payments/[^/]+\\.ts$",
   "payments/ledger/",
   "payments/settlement/",

@@ -10,13 +10,15 @@ import { createKeyGate } from "./auth/key-gate.ts";
 import { SuspendedKeyError } from "./auth/keys/key-authenticator.ts";
 import type { Auth } from "./auth/open-auth.ts";
 import { createPublicLimits } from "./auth/public-limits.ts";
+import { isMessage, MCP_PATH } from "./mcp/http/message.ts";
+import { createMcpPage, mcpCors } from "./mcp/http/page.ts";
 import type { LiveExamples } from "./pages/live-examples.ts";
 import { createPages } from "./pages/pages.ts";
 import type { ServiceStatuses } from "./proxy/upstream/service-statuses.ts";
 import type { Upstream, UpstreamGroup } from "./proxy/upstream/upstream.ts";
 import type { Clock } from "./request/clock.ts";
 import type { PayHost, RequestContext, RequestForwarder } from "./request/context.ts";
-import { keyCors } from "./request/cors.ts";
+import { type Cors, keyCors } from "./request/cors.ts";
 import { checkRequest, createExchangeHandler, splitTarget } from "./request/entry.ts";
 import { sendError } from "./request/errors.ts";
 import { fixHeaders, HeaderList } from "./request/response-head.ts";
@@ -46,6 +48,8 @@ export interface GatewayDeps {
   readonly payUrl?: string | undefined;
   /** Examples for documents. */
   readonly liveExamples?: (() => LiveExamples) | undefined;
+  /** Where this gateway answers on this machine. */
+  readonly ownUrl: () => string;
 }
 
 /**
@@ -67,11 +71,13 @@ export function createGateway(deps: GatewayDeps): Express {
     addresses: addressLimits,
     admit: access.admitKey,
   });
-  const routes = createRoutes(deps.catalogue, createPages({ ...deps, publicLimits }));
+  const routes = createRoutes(deps.catalogue, createPages({ ...deps, publicLimits }), {
+    [MCP_PATH]: { page: createMcpPage({ ...deps, publicLimits }), cors: mcpCors },
+  });
 
   const dispatch = (req: Request, res: Response, exchange: Exchange): void | Promise<void> => {
     const arrivedMs = clock.monotonicMs();
-    checkRequest(req);
+    checkRequest(req, { allowsBody: isMessage(req) });
     const { path, query } = splitTarget(req.url);
     const route = routes.get(path);
     if (route) exchange.route = route.path;
@@ -107,7 +113,8 @@ export function createGateway(deps: GatewayDeps): Express {
   /** Everything but a table. */
   const serveOther = (req: Request, res: Response, route: Route | undefined): void | Promise<void> => {
     if (route && req.method === "OPTIONS")
-      return publicLimits.count("preflight", req, res).then(() => keyCors.answerPreflight(res));
+      return publicLimits.count("preflight", req, res).then(() => corsOf(route).answerPreflight(res));
+    if (route?.kind === "door") return route.page(req, res);
     if (!route || (req.method !== "GET" && req.method !== "HEAD")) throw notFound();
     return route.kind === "page" ? route.page(req, res) : undefined;
   };
@@ -130,9 +137,13 @@ export function createGateway(deps: GatewayDeps): Express {
       return fail(error);
     }
   };
-  app.use(createExchangeHandler({ log, metrics, tracing, isDraining }, handle));
+  app.use(createExchangeHandler({ log, metrics, tracing, isDraining, allowsBody: isMessage }, handle));
   app.use(createErrorHandler());
   return app;
+}
+
+function corsOf(route: Route): Cors {
+  return route.kind === "door" ? route.cors : keyCors;
 }
 
 /** Headers of every table at this host. */

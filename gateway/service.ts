@@ -107,6 +107,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   });
 
   const liveExamples = new LiveExampleWatch({ catalogue, groups, serviceToken: config.serviceToken, log });
+  let ownUrl = "";
   const app = createGateway({
     catalogue,
     access,
@@ -123,6 +124,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     payHost: payHost?.behindGateway,
     payUrl: payHost?.publicUrl,
     liveExamples: () => liveExamples.current(),
+    ownUrl: () => ownUrl,
   });
   const server = createGatewayServer(app, parts.httpTimeouts);
   const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
@@ -131,6 +133,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   });
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const url = `http://${host}:${port}`;
+  ownUrl = `http://${OWN_HOSTS[config.bindHost] ?? host}:${port}`;
   log.info({ url }, "listening");
   await Promise.all([poll.start(), access.open()]);
   liveExamples.start();
@@ -160,6 +163,9 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     },
   };
 }
+
+/** Where a listener on every interface is reached from this machine. */
+const OWN_HOSTS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "[::1]" };
 
 function chooseForwarder(
   options: ForwarderOptions,

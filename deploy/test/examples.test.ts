@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { testFormats } from "./format-walk.ts";
+import { testMcp } from "./mcp-walk.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 const TOKEN = "service-token-of-the-whole-stack-0123456789";
@@ -94,6 +95,7 @@ describeWithChain("examples of the documents, on the instance that shows them", 
   });
 
   describe("and tables", () => testFormats(() => stack));
+  describe("and tools", () => testMcp(() => stack));
 
   it("contain nothing of the services' token, which every service demanded", async () => {
     const pages = await Promise.all(

@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import type { Cell } from "../../services/shared/contract/column.ts";
@@ -9,14 +8,8 @@ import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { FORMATS, type Format, mediaTypeOf } from "../../services/shared/contract/format.ts";
 import { readBack } from "../../services/shared/format/testkit/read-back.ts";
 import { exportTable } from "../export/export.ts";
+import { type Operation, readTables } from "./read-tables.ts";
 import type { Stack } from "./stack.ts";
-
-interface Operation {
-  readonly tags: readonly string[];
-  readonly parameters?: readonly { readonly name: string; readonly example?: unknown }[];
-  readonly responses: Record<string, { content: Record<string, unknown> }>;
-  readonly "x-examples-of"?: string;
-}
 
 /**
  * Tests of a suite with a running stack: every endpoint of OpenAPI in every format has the same rows, binary ones read by
@@ -35,22 +28,6 @@ export function testFormats(running: () => Stack): void {
 
   const request = (path: string, accept = "*/*") =>
     fetch(`${stack.url}${path}`, { headers: { "X-API-KEY": stack.key, Accept: accept } });
-
-  /** The tables of OpenAPI with their examples, once all have one from this instance's data. */
-  async function readTables(): Promise<[path: string, Operation][]> {
-    const deadlineMs = performance.now() + 60_000;
-    for (;;) {
-      const document = (await (await request("/openapi.json")).json()) as {
-        paths: Record<string, { get: Operation }>;
-      };
-      const tables = Object.entries(document.paths)
-        .map(([path, { get }]): [string, Operation] => [path, get])
-        .filter(([, { tags }]) => !tags.includes("gateway"));
-      const isLive = tables.every(([, each]) => each["x-examples-of"] === "this instance");
-      if (isLive || performance.now() > deadlineMs) return tables;
-      await sleep(250);
-    }
-  }
 
   /** The endpoint as its OpenAPI operation describes it. */
   function endpointOf(path: string, { responses }: Operation): Endpoint {
@@ -86,7 +63,7 @@ export function testFormats(running: () => Stack): void {
   }
 
   it("have the same rows in every format, at the same block", async () => {
-    const tables = await readTables();
+    const tables = await readTables(stack);
     expect(tables.length).to.be.at.least(32);
     for (const [at, [path, operation]] of tables.entries()) {
       const endpoint = endpointOf(path, operation);
@@ -108,7 +85,7 @@ export function testFormats(running: () => Stack): void {
 
   it("are exported whole, page by page", async () => {
     const path = "/evm/dexb/v3/pools";
-    const tables = new Map(await readTables());
+    const tables = new Map(await readTables(stack));
     const endpoint = endpointOf(path, tables.get(path) as Operation);
     const { rows } = await ask(endpoint, "limit=10000", "json", "query");
     for (const format of ["csv", "ndjson", "arrow", "parquet"] as const) {

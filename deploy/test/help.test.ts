@@ -35,6 +35,7 @@ const COMMANDS = {
   keys: "create",
   payments: "list",
   pay: "--url",
+  mcp: "CHAINTABLES_API_KEY",
   export: "--format",
 } as const;
 

@@ -9,6 +9,7 @@ const text = JSON.stringify({
   version: VERSION,
   docs: "/docs",
   openapi: "/openapi.json",
+  mcp: "/mcp",
 });
 
 /** GET /docs/: the slash at the end is not part of the address. */

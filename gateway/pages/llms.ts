@@ -47,6 +47,8 @@ function renderIndex({ catalogue, payUrl }: DocumentDeps, baseUrl: string): stri
   csv, ndjson, arrow and parquet exist too.
 - X-Data-Block and X-Data-As-Of say which block an answer was made from. A value that is unknown is null, never 0.
 - Lists have \`limit\` and \`offset\`; Link with rel="next" leads on, X-Total-Count is the number of rows where it is known.
+- Agents: POST ${baseUrl}/mcp is an MCP server (Streamable HTTP, the same key) with a tool an endpoint, and pool_report,
+  token_report, wallet_liquidity, best_yields, explain_column.
 - Errors are \`{error, message, session}\`; a 400 names parameter, rule and value, a 429 or 503 has Retry-After.
 
 ## Endpoints

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { ServiceError } from "../../services/shared/errors.ts";
 import { beginExchange, type Exchange, type ExchangeSinks } from "../../services/shared/http/exchange.ts";
-import { acceptRequest, findRequestError } from "../../services/shared/http/request-checks.ts";
+import { acceptRequest, type BodyRule, findRequestError } from "../../services/shared/http/request-checks.ts";
 
 /** Handles a request whose exchange has begun. */
 export type HandleExchange = (req: Request, res: Response, exchange: Exchange) => void | Promise<void>;
@@ -12,11 +12,16 @@ export type HandleExchange = (req: Request, res: Response, exchange: Exchange) =
  * each costs every request.
  */
 export function createExchangeHandler(
-  options: ExchangeSinks & { readonly isDraining: () => boolean },
+  options: ExchangeSinks & {
+    readonly isDraining: () => boolean;
+    /** Which requests may have a body; none by default. */
+    readonly allowsBody?: (req: Request) => boolean;
+  },
   handle: HandleExchange,
 ): (req: Request, res: Response) => void | Promise<void> {
   return (req, res) => {
-    if (!acceptRequest(req, res)) return;
+    const allowsBody = req.method === "POST" && options.allowsBody?.(req) === true;
+    if (!acceptRequest(req, res, { allowsBody })) return;
     const exchange = beginExchange(options, { req, res });
     if (options.isDraining()) res.shouldKeepAlive = false;
     return handle(req, res, exchange);
@@ -53,8 +58,8 @@ export function splitTarget(target: string): Target {
  * Throws for a request that no route can mean: `bad_request` for its target, head or body, `http_version_not_supported`.
  * The first check at both hosts.
  */
-export function checkRequest(req: Request): void {
-  const error = findRequestError(req);
+export function checkRequest(req: Request, rule?: BodyRule): void {
+  const error = findRequestError(req, rule);
   if (error !== undefined) throw error;
   if (req.headers.host === undefined && req.httpVersion !== "1.0") {
     throw new ServiceError("bad_request", "The header Host is missing.");

@@ -4,6 +4,7 @@ import { type ExchangeSinks, getExchange, sendText } from "../../../services/sha
 import { setKeepAliveHeader } from "../../../services/shared/http/server.ts";
 import { runWithSpan } from "../../../services/shared/tracing/active.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
+import { MCP_PATH } from "../../mcp/http/message.ts";
 import { describeResources } from "../../pages/well-known.ts";
 import type { Clock } from "../../request/clock.ts";
 import { payCors } from "../../request/cors.ts";
@@ -43,6 +44,7 @@ export function createPaymentHandler({
   const sold = [...offers.values()].map(({ endpoint }) => endpoint);
   const dispatch = async (req: Request, res: Response): Promise<void> => {
     const arrivedMs = clock.monotonicMs();
+    if (splitTarget(req.url).path === MCP_PATH) throw mcpIsNotSold();
     checkRequest(req);
     const { path, query } = splitTarget(req.url);
     const exchange = getExchange(res);
@@ -100,6 +102,14 @@ export function createHostTest(publicUrl: string): (req: Request) => boolean {
   const withPort = port === "" ? `${hostname}:${protocol === "https:" ? 443 : 80}` : host;
   const names = new Set([host, withPort].map((name) => name.toLowerCase()));
   return (req) => names.has((req.headers.host ?? "").toLowerCase());
+}
+
+/** A payment is for one GET, and a tool may ask several endpoints. */
+function mcpIsNotSold(): ServiceError {
+  return new ServiceError(
+    "not_found",
+    "The Model Context Protocol is not sold by the request: it is answered at /mcp of the host with API keys. Here, GET a path and pay by x402.",
+  );
 }
 
 function nothingForSale(offers: Offers): ServiceError {

@@ -289,46 +289,6 @@ export async function listFeedAnswers(
   return [...before.sort((a, b) => a.blockNumber - b.blockNumber), ...after];
 }
 
-/** Rows of a page while a few minutes of events are read. */
-const EVENTS_A_PAGE = 2_000;
-
-/**
- * States after the events that lie after a second, up to a block, by pool, oldest first. Reads back from the block: there
- * is no index by time alone.
- */
-export async function listEventStates(
-  store: Store,
-  { chainId, after, block }: { chainId: number; after: number; block: number },
-): Promise<Map<string, { time: number; state: string }[]>> {
-  const found: { poolAddress: string; time: number; state: string }[] = [];
-  for (let [upTo, skip] = [block, 0]; ; ) {
-    const page = await store.find(poolEvents, {
-      filter: { chainId, blockNumber: { lte: upTo } },
-      order: [
-        { field: "blockNumber", direction: "desc" },
-        { field: "logIndex", direction: "desc" },
-      ],
-      skip,
-      limit: EVENTS_A_PAGE,
-      fields: ["blockNumber", "poolAddress", "time", "state"],
-    });
-    for (const row of page) if (row.time > after) found.push(row);
-    const last = page.at(-1);
-    if (last === undefined || page.length < EVENTS_A_PAGE || last.time <= after) break;
-    const ofLast = page.filter((row) => row.blockNumber === last.blockNumber).length;
-    // A block may be longer than a page.
-    skip = last.blockNumber === upTo ? skip + page.length : ofLast;
-    upTo = last.blockNumber;
-  }
-  const byPool = new Map<string, { time: number; state: string }[]>();
-  for (const { poolAddress, time, state } of found.reverse()) {
-    const list = byPool.get(poolAddress);
-    if (list === undefined) byPool.set(poolAddress, [{ time, state }]);
-    else list.push({ time, state });
-  }
-  return byPool;
-}
-
 /** Events of one pool from a second on, before another where one is given, oldest first. */
 export function eventsSince(
   store: Store,

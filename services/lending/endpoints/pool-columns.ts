@@ -178,7 +178,7 @@ const AAVE: Words = {
   ltv: "Loan-to-value of the token as collateral outside of efficiency modes (reserve configuration); of a token that is collateral in efficiency modes only (v3.6 and later), the highest of those modes; null when it cannot be collateral at all.",
   available: "liquidity the Pool has for the reserve, 0 while it is paused or inactive",
   borrowable:
-    "the reserve is active, neither frozen nor paused, has liquidity (GHO up to v3.3: room in its bucket) and debt below borrowCap, and borrowing is enabled, since v3.6 be it in an efficiency mode only; a debt ceiling, siloed borrowing and other limits of an account's own position do not count",
+    "the reserve is active, neither frozen nor paused, has liquidity (GHO up to v3.3: room in its bucket), debt below borrowCap, borrowing is enabled, since v3.6 be it in an efficiency mode only, and the market's price oracle sentinel, which v3.7 has no more, allows loans; a debt ceiling, siloed borrowing and other limits of an account's own position do not count",
   depositEnabled:
     "the reserve is active, neither frozen nor paused, and its supply, with what the treasury has yet to mint, is below supplyCap; false for GHO up to v3.3",
 };

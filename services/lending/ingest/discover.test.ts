@@ -31,7 +31,7 @@ const silent = {
 } as unknown as EvmSource;
 
 describe("discoverEntities", () => {
-  it("reads the four scans of Base in one pass, each from the birth of its contracts", async () => {
+  it("reads the five scans of Base in one pass, each from the birth of its contracts", async () => {
     const store = await openTestStore();
     const chain = loadDeployments(undefined).find(({ chainId }) => chainId === 8453) as ChainDeployments;
     const protocols = new ProtocolRegistry(chain);
@@ -54,11 +54,11 @@ describe("discoverEntities", () => {
     const first = Math.min(...protocols.scans().map(({ scan }) => scan.fromBlock));
     expect(asked[0]).to.equal(first);
     expect(blocks, "each block once").to.equal(LAST - first + 1);
-    expect(scans).to.have.length(4);
+    expect(scans).to.have.length(5);
     expect(plans).to.have.length(1);
     expect(model.view(ms)).to.include({ state: "discovering", scans: 1 });
     expect(shares).to.deep.equal([...shares].sort((a, b) => a - b));
-    expect(shares.filter((share) => share > 0.99).length, "full once, and not four times").to.be.below(20);
+    expect(shares.filter((share) => share > 0.99).length, "full once, and not five times").to.be.below(20);
     expect(shares.at(-1)).to.equal(0.999);
     await store.close();
   });

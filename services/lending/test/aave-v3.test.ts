@@ -22,7 +22,7 @@ import type { RawLog } from "../../shared/evm/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { accrueReserve } from "../protocols/aave-v3/accrue.ts";
 import { aaveV3 } from "../protocols/aave-v3/protocol.ts";
-import { marketRef, type ReserveState, reserveRef } from "../protocols/aave-v3/state.ts";
+import { marketRef, type ReserveState, reserveRef, sentinelRef } from "../protocols/aave-v3/state.ts";
 import { type EntityRef, UnreadableEntity } from "../protocols/protocol.ts";
 import { type AaveWatch, watchAave } from "./aave-watch.ts";
 
@@ -295,6 +295,7 @@ describeWithChain("aave-v3 on the genuine contracts", () => {
       AssetCollateralInEModeChanged: [market],
       AssetBorrowableInEModeChanged: [market],
       AssetLtvzeroInEModeChanged: [market],
+      PriceOracleSentinelUpdated: [sentinelRef(provider)],
     };
     const relevant = [
       ...eventsOf(aavePoolAbi).map((event) => ({ event, address: pool, units: [one] })),

@@ -8,6 +8,11 @@ export function hasBody({ headers }: Pick<IncomingMessage, "headers">): boolean 
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
+/** Whether this request may have a body: where it says how long it is, and somebody reads it. */
+export interface BodyRule {
+  readonly allowsBody?: boolean;
+}
+
 /** Node's parser also accepts 0.9 and 2.0; every other version is a parse error (http-server.ts). */
 function isSupportedVersion({ httpVersion }: Pick<IncomingMessage, "httpVersion">): boolean {
   return httpVersion === "1.1" || httpVersion === "1.0";
@@ -24,9 +29,10 @@ export function versionNotSupported(): ServiceError {
 /** The error of a request with a body or an unsupported HTTP version; undefined if valid. */
 export function findRequestError(
   req: Pick<IncomingMessage, "headers" | "httpVersion">,
+  { allowsBody = false }: BodyRule = {},
 ): ServiceError | undefined {
   if (!isSupportedVersion(req)) return versionNotSupported();
-  if (hasBody(req)) return new ServiceError("bad_request", "A request must not carry a body.");
+  if (!allowsBody && hasBody(req)) return new ServiceError("bad_request", "A request must not carry a body.");
   return undefined;
 }
 
@@ -34,19 +40,23 @@ export function findRequestError(
 const IS_CLOSING = Symbol("is closing");
 
 /**
- * The first check of a host that accepts no bodies: returns whether a request may be answered.
+ * The first check of a host that accepts no bodies, but where `allowsBody` says so: returns whether a request may be answered.
  *
  * A malformed request closes its connection, whatever the method and path: its body is not read, and a proxy in front
  * may see other request boundaries (request smuggling). A further request that Node parsed from the same packet is not
  * answered, since the proxy may not have sent it; closing the connection ends its client's wait.
  */
-export function acceptRequest(req: IncomingMessage, res: ServerResponse): boolean {
+export function acceptRequest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { allowsBody = false }: BodyRule = {},
+): boolean {
   const connection = req.socket as IncomingMessage["socket"] & { [IS_CLOSING]?: true };
   if (connection[IS_CLOSING]) {
     closeUnanswered(res);
     return false;
   }
-  if (hasBody(req) || !isSupportedVersion(req)) {
+  if ((!allowsBody && hasBody(req)) || !isSupportedVersion(req)) {
     connection[IS_CLOSING] = true;
     res.shouldKeepAlive = false;
   }

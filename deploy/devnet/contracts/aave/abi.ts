@@ -5,6 +5,8 @@ export const aaveProviderAbi = parseAbi([
   "event PoolUpdated(address indexed oldAddress, address indexed newAddress)",
   "event PoolConfiguratorUpdated(address indexed oldAddress, address indexed newAddress)",
   "event PriceOracleUpdated(address indexed oldAddress, address indexed newAddress)",
+  "event PriceOracleSentinelUpdated(address indexed oldAddress, address indexed newAddress)",
+  "function setPriceOracleSentinel(address sentinel)",
   "event AddressSet(bytes32 indexed id, address indexed oldAddress, address indexed newAddress)",
   "event AddressSetAsProxy(bytes32 indexed id, address indexed proxyAddress, address oldImplementationAddress, address indexed newImplementationAddress)",
   "function getPool() view returns (address)",
@@ -19,6 +21,11 @@ export const aaveProviderAbi = parseAbi([
   "function setPriceOracle(address oracle)",
   "function setPoolDataProvider(address dataProvider)",
 ]);
+
+export const aaveSentinelAbi = parseAbi(["function isBorrowAllowed() view returns (bool)"]);
+
+/** The mock of a sequencer's feed that the package carries. */
+export const aaveSequencerAbi = parseAbi(["function setAnswer(bool isDown, uint256 timestamp)"]);
 
 export const aaveAclAbi = parseAbi([
   "function addPoolAdmin(address admin)",

@@ -4,6 +4,8 @@ import { concat, encodeAbiParameters, type Hex, parseAbiParameters } from "viem"
 /** The genuine Aave v3 contracts, as published on npm. */
 const FOLDERS = {
   PoolAddressesProvider: "protocol/configuration",
+  PriceOracleSentinel: "protocol/configuration",
+  SequencerOracle: "mocks/oracle",
   ACLManager: "protocol/configuration",
   SupplyLogic: "protocol/libraries/logic",
   BorrowLogic: "protocol/libraries/logic",

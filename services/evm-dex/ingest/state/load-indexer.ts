@@ -1,14 +1,8 @@
 import { MEDIAN_WINDOW_SECONDS, trimPoints } from "../../../shared/pricing/median.ts";
 import type { Store } from "../../../shared/storage/port.ts";
-import type { TokenLink } from "../../price/link.ts";
+import { listEventStates } from "../../store/event-states.ts";
 import { readLastLinks } from "../../store/price-links.ts";
-import {
-  getPriceStart,
-  lastEventBlock,
-  lastEventsUpTo,
-  listEventStates,
-  listFeedAnswers,
-} from "../../store/queries.ts";
+import { getPriceStart, lastEventBlock, lastEventsUpTo, listFeedAnswers } from "../../store/queries.ts";
 import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { addPoint, type PoolPoint, type PoolPrices, pointOf } from "./pool-prices.ts";
@@ -59,78 +53,36 @@ export async function loadPrices(
   prices.resume(await readLastLinks(store, { chainId, tokens }), last.time);
 }
 
-type LastBlock = { readonly blockNumber: number; readonly time: number };
-type EventStates = Awaited<ReturnType<typeof listEventStates>>;
-
-/**
- * Brings the prices back to the last block that a rollback left: those of the changed pools, and of all that had an
- * event within the five minutes before it, which time alone may have changed since. All others are as they were.
- * @param entries of the changed pools, loaded again
- * @param relinked tokens whose links were undone
- */
-export async function rollbackPrices(
-  store: Store,
-  {
-    indexer,
-    anchors,
-    entries,
-    gone,
-    relinked,
-  }: {
-    indexer: Indexer;
-    anchors: readonly string[];
-    entries: readonly PoolEntry[];
-    gone: readonly string[];
-    relinked: readonly string[];
-  },
-): Promise<void> {
-  const { chainId, prices } = indexer;
-  const read = await getPriceStart(store, chainId);
-  const last = (await lastEventBlock(store, { chainId })) ?? (read?.isComplete ? read : undefined);
-  const links = new Map<string, TokenLink>();
-  for (const token of prices.graph.tokens()) links.set(token, prices.graph.link(token) as TokenLink);
-  for (const token of relinked) links.delete(token);
-  for (const [token, link] of await readLastLinks(store, { chainId, tokens: relinked }))
-    links.set(token, link);
-  prices.graph.forget();
-  prices.feeds.clear();
-  prices.feeds.add(await listFeedAnswers(store, { chainId, anchors, block: last?.blockNumber ?? -1 }));
-  for (const pool of gone) prices.unload(pool);
-  if (last === undefined) {
-    for (const entry of entries) prices.unload(entry.row.poolAddress);
-    prices.resume(new Map(), 0);
-    return;
-  }
-  const from = last.time - MEDIAN_WINDOW_SECONDS;
-  for (const entry of entries) {
-    if (entry.lastBlock >= 0 && entry.lastTime > from) continue;
-    // One without an event has a price only where it was read before the index (anchored).
-    if (pointOf(entry, 0) === undefined) prices.unload(entry.row.poolAddress);
-    else loadAtRest(prices, entry, last.time);
-  }
-  const events = await listEventStates(store, { chainId, after: from, block: last.blockNumber });
-  await loadRecent(store, { indexer, recent: [...events.keys()], last, events });
-  prices.setAnchors(last);
-  prices.feeds.takeNotices();
-  prices.resume(links, last.time);
-}
+export type LastBlock = { readonly blockNumber: number; readonly time: number };
+export type EventStates = Awaited<ReturnType<typeof listEventStates>>;
 
 /** A pool without an event in the last five minutes, as it has been since its last one. */
-function loadAtRest(prices: PoolPrices, entry: PoolEntry, now: number): void {
+export function loadAtRest(prices: PoolPrices, entry: PoolEntry, now: number): void {
   // What it was before the index, it has always been.
   const point = pointOf(entry, entry.lastBlock < 0 ? 0 : entry.lastTime);
   if (point !== undefined) prices.loadPool(entry, [point], now);
 }
 
-/** Loads pools with their prices and depths of the five minutes up to a block, and those before them. */
-async function loadRecent(
+/**
+ * Loads pools with their prices and depths of the five minutes up to a block, and those before them.
+ * @param events of these minutes
+ * @param later points after those events that are known already
+ */
+export async function loadRecent(
   store: Store,
   {
     indexer: { chainId, pools, prices },
     recent,
     last,
     events,
-  }: { indexer: Indexer; recent: readonly string[]; last: LastBlock; events: EventStates },
+    later = new Map(),
+  }: {
+    indexer: Indexer;
+    recent: readonly string[];
+    last: LastBlock;
+    events: EventStates;
+    later?: ReadonlyMap<string, readonly PoolPoint[]>;
+  },
 ): Promise<void> {
   const from = last.time - MEDIAN_WINDOW_SECONDS;
   const entries = await pools.read(recent);
@@ -148,6 +100,7 @@ async function loadRecent(
       const point = pointOf({ row, protocol, state: protocol.read(event.state) }, event.time);
       if (point !== undefined) addPoint(points, point);
     }
+    points.push(...(later.get(poolAddress) ?? []));
     if (points.length === 0 || pointOf(entry, entry.lastTime) === undefined) {
       prices.unload(poolAddress);
       continue;

@@ -16,6 +16,9 @@ import { PoolTimers } from "./pool-timers.ts";
 /** A pool's price and depth from a second on. */
 export type PoolPoint = PricePoint & DepthPoint;
 
+/** How far a rollback may go back before the points of all pools with a recent event are read again. */
+const REWIND_SECONDS = 300;
+
 /**
  * USD prices of one chain, block by block. A function of the pools' states of the last five minutes and of the prices
  * before, both of which the rows hold: loaded from the store, it continues exactly where it stopped.
@@ -37,6 +40,10 @@ export class PoolPrices {
   /** Pools whose trusted price is not their spot price: any second may change it. */
   readonly #disputed = new Set<string>();
   readonly #timers = new PoolTimers();
+  /** By the second of their last point, the pools whose points were forgotten lately. */
+  readonly #rested = new PoolTimers();
+  /** The second of the last block: no point was dropped that is within five minutes of it. */
+  #now = 0;
 
   constructor(anchors: readonly string[], rules?: WalkRules) {
     this.graph = new PriceGraph(anchors, rules);
@@ -76,6 +83,7 @@ export class PoolPrices {
 
   /** Computes the prices of the loaded pools at the last block, whose links these are. */
   resume(links: ReadonlyMap<string, TokenLink>, now: number): void {
+    this.#now = now;
     this.graph.resume(links);
     this.graph.update(now);
     this.graph.takeLinks();
@@ -94,6 +102,8 @@ export class PoolPrices {
 
   /** Updates the pools that a block touched. Returns the links that changed in this block. */
   closeBlock(touched: Iterable<PoolEntry>, time: number): LinkChange[] {
+    this.#now = time;
+    this.#rested.drop(time - MEDIAN_WINDOW_SECONDS - REWIND_SECONDS);
     for (const entry of touched) {
       const points = this.#addPoint(entry, time);
       const edge = edgeOf(entry, points);
@@ -108,6 +118,36 @@ export class PoolPrices {
     }
     this.graph.update(time);
     return this.graph.takeLinks();
+  }
+
+  /**
+   * Goes back to an earlier second with the pools that are the same as then, but for those whose points of the five
+   * minutes before it are no longer all here. Returns these, and from which second on points are whole; undefined where
+   * it is too far back to know them.
+   * @param changed pools that are not the same: these are left to the caller
+   */
+  rewind(to: number, changed: ReadonlySet<string>): { incomplete: string[]; wholeAfter: number } | undefined {
+    const from = to - MEDIAN_WINDOW_SECONDS;
+    const wholeAfter = this.#now - MEDIAN_WINDOW_SECONDS;
+    const rested = this.#rested.takeAfter(from);
+    if (to < this.#now - REWIND_SECONDS) return undefined;
+    const incomplete = new Set([...rested].filter((pool) => !changed.has(pool)));
+    for (const [pool, points] of this.#points) {
+      if (changed.has(pool) || (points.at(-1)?.time ?? 0) <= from) continue;
+      const edge = this.graph.edge(pool);
+      if (edge === undefined || !reachesBack(points, from)) {
+        incomplete.add(pool);
+        continue;
+      }
+      this.#setEdge(edge, points, to);
+      this.#restOrWait(pool, points, to);
+    }
+    return { incomplete: [...incomplete], wholeAfter };
+  }
+
+  /** The points of a pool that are here. */
+  pointsOf(pool: string): readonly PoolPoint[] {
+    return this.#points.get(pool) ?? [];
   }
 
   /** The pools that time alone changes at this second. */
@@ -151,8 +191,10 @@ export class PoolPrices {
     const isAtRest = last.time <= now - MEDIAN_WINDOW_SECONDS;
     // An edge's depth is that of the present state, which may have no price.
     const isSame = edge.price === last.price && edge.depth0 === last.depth0 && edge.depth1 === last.depth1;
-    if (isAtRest && isSame) this.#points.delete(pool);
-    else this.#timers.add((isAtRest ? now : last.time) + MEDIAN_WINDOW_SECONDS, pool);
+    if (isAtRest && isSame) {
+      this.#points.delete(pool);
+      if (last.time > now - MEDIAN_WINDOW_SECONDS - REWIND_SECONDS) this.#rested.add(last.time, pool);
+    } else this.#timers.add((isAtRest ? now : last.time) + MEDIAN_WINDOW_SECONDS, pool);
   }
 
   /** Puts a pool into the graph at its trusted price. */
@@ -168,6 +210,12 @@ export class PoolPrices {
     const due = held === 1 ? undefined : nextHeldChange(points, time);
     if (due !== undefined) this.#timers.add(due, pool);
   }
+}
+
+/** Whether points say what a pool was at this second. */
+export function reachesBack(points: readonly PoolPoint[], time: number): boolean {
+  const [first] = points;
+  return first !== undefined && first.time <= time;
 }
 
 /** Appends a point; two in the same second are one, the later. */

@@ -16,4 +16,20 @@ export class PoolTimers {
       this.#due.delete(second);
     }
   }
+
+  /** Removes the pools of all seconds after this one, and returns them. */
+  takeAfter(time: number): Set<string> {
+    const pools = new Set<string>();
+    for (const [second, due] of this.#due) {
+      if (second <= time) continue;
+      for (const pool of due) pools.add(pool);
+      this.#due.delete(second);
+    }
+    return pools;
+  }
+
+  /** Forgets the pools of all seconds up to this one. */
+  drop(time: number): void {
+    for (const second of this.#due.keys()) if (second <= time) this.#due.delete(second);
+  }
 }

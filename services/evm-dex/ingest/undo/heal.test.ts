@@ -12,6 +12,7 @@ import {
   growChain,
   indexBlocks,
   openIndexer,
+  POOLS,
   type SmallBlock,
   startCheckpoint,
 } from "../../test/kit/small-chain.ts";
@@ -55,10 +56,11 @@ async function goBack(
 
 function pricesOf(indexer: Indexer): unknown {
   const { graph } = indexer.prices;
-  return graph
-    .tokens()
-    .sort()
-    .map((token) => [token, graph.price(token), graph.link(token)]);
+  const tokens = graph.tokens().sort();
+  return {
+    tokens: tokens.map((token) => [token, graph.price(token), graph.link(token)]),
+    edges: POOLS.map((pool) => graph.edge(pool)).filter((edge) => edge !== undefined && edge.depth0 > 0),
+  };
 }
 
 const story = fc.record({
@@ -69,6 +71,12 @@ const story = fc.record({
     maxLength: 3,
   }),
   batch: fc.integer({ min: 1, max: 5 }),
+});
+
+/** Several blocks are within the five minutes that prices rest on, and the first ones before them. */
+const denseStory = fc.record({
+  plan: blockPlans(18, { least: 12, gaps: [0, 2, 40, 59, 61, 110] }),
+  undo: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 2 }),
 });
 
 describeLong("healIndexer", () => {
@@ -98,5 +106,23 @@ describeLong("healIndexer", () => {
       { numRuns: 40 },
     );
     expect(forks).to.be.greaterThan(60);
+  });
+
+  it("knows what it had dropped of the minutes before the fork", async () => {
+    await fc.assert(
+      fc.asyncProperty(denseStory, async ({ plan, undo }) => {
+        const store = await openTestStore();
+        const indexer = await openIndexer(store);
+        let chain = growChain(plan);
+        await indexBlocks(store, { chain, checkpoint: startCheckpoint(), indexer });
+        for (const count of undo) {
+          chain = chain.slice(0, chain.length - count);
+          await goBack(store, { indexer, kept: chain });
+          expect(pricesOf(indexer)).to.deep.equal(pricesOf(await openIndexer(store)));
+        }
+        await store.close();
+      }),
+      { numRuns: 20 },
+    );
   });
 });

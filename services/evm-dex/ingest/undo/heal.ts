@@ -2,7 +2,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import { poolEvents, pools, priceLinks } from "../../store/collections.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
 import type { Indexer } from "../state/indexer.ts";
-import { rollbackPrices } from "../state/load-indexer.ts";
+import { rollbackPrices } from "./rollback-prices.ts";
 
 /** What a rollback will change: to be read before it. */
 export interface Undone {

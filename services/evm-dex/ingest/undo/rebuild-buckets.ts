@@ -10,24 +10,23 @@ import {
   startOf,
 } from "../../metrics/bucket.ts";
 import { protocolOf } from "../../protocols/index.ts";
-import type { PoolRow, RollupRow } from "../../store/collections.ts";
-import { eventsSince, findRollups } from "../../store/queries.ts";
+import type { PoolEventRow, PoolRow, RollupRow } from "../../store/collections.ts";
+import { findRollups } from "../../store/queries.ts";
 import type { RollbackTarget } from "./removed.ts";
 
 /**
  * Rebuilds the minute, hour and day that hold the target's time from the events up to the target: the minute from
- * rows, the hour from its minutes, the day from its hours. Users are counted elsewhere. Leaves out empty buckets.
+ * its swaps, the hour from its minutes, the day from its hours. Users are counted elsewhere. Leaves out empty buckets.
  */
 export async function rebuildOpenBuckets(
   store: Store,
-  { pool, target }: { pool: PoolRow; target: RollbackTarget },
+  { pool, target, swaps }: { pool: PoolRow; target: RollbackTarget; swaps: readonly PoolEventRow[] },
 ): Promise<RollupRow[]> {
   const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
   const minuteStart = startOf(target.time, MINUTE);
   const minute = emptyBucket();
   const protocol = protocolOf(pool.protocol);
-  for (const event of await eventsSince(store, { ...key, time: minuteStart })) {
-    if (event.kind !== "swap" || event.blockNumber > target.number) continue;
+  for (const event of swaps) {
     addSwap(minute, {
       valueUsd: event.valueUsd,
       feeUsd: event.feeUsd,

@@ -3,6 +3,7 @@ import { MINUTE, SPANS, startOf } from "../../metrics/bucket.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import {
   type PoolRow,
+  type PoolStateRow,
   type PoolUserRow,
   poolStates,
   poolUsers,
@@ -11,8 +12,8 @@ import {
 } from "../../store/collections.ts";
 import {
   eventsSince,
-  getPool,
   getPoolStates,
+  getPools,
   getPoolUsers,
   getRollups,
   lastEventUpTo,
@@ -21,43 +22,80 @@ import { rebuildOpenBuckets } from "./rebuild-buckets.ts";
 import { type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 import { repairV2Buckets } from "./repair-v2.ts";
 
+interface PoolRepair {
+  readonly pool: PoolRow;
+  readonly removed: readonly RemovedEvent[];
+  readonly target: RollbackTarget;
+  /** As they are stored. */
+  readonly state: PoolStateRow | undefined;
+  /** Those of the removed swaps, as they are stored. */
+  readonly users: readonly PoolUserRow[];
+}
+
 /**
- * The steps that roll one pool back to the target: its state from the last row up to it, its users from the
- * `previousMinute` of the removed rows, its open minute, hour and day from the rows left in them.
+ * The steps that roll pools back to the target: the state from the last row up to it, users from the `previousMinute`
+ * of the removed rows, the open minute, hour and day from the rows left in them. What has a key is read of all at once.
  */
-export async function repairPool(
+export async function repairPools(
   store: Store,
-  options: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[]; target: RollbackTarget },
+  {
+    chainId,
+    removedOf,
+    target,
+  }: {
+    chainId: number;
+    removedOf: ReadonlyMap<string, readonly RemovedEvent[]>;
+    target: RollbackTarget;
+  },
 ): Promise<WriteStep[]> {
-  const { chainId, poolAddress, removed, target } = options;
-  const pool = await getPool(store, { chainId, poolAddress });
-  if (pool === undefined) throw new Error(`Events of pool ${poolAddress} are stored, but the pool is not.`);
-  const steps = [await repairState(store, options)];
-  if (removed.some((event) => event.kind === "swap")) {
-    const isV2 = protocolOf(pool.protocol).swapFees !== undefined;
-    steps.push(
-      ...(await (isV2
-        ? repairV2Buckets(store, { pool, target })
-        : repairBuckets(store, { ...options, pool }))),
-    );
+  const wanted = { chainId, addresses: [...removedOf.keys()] };
+  const pools = new Map((await getPools(store, wanted)).map((row) => [row.poolAddress, row]));
+  const states = new Map((await getPoolStates(store, wanted)).map((row) => [row.poolAddress, row]));
+  const users = await readUsers(store, { chainId, removedOf });
+  const steps: WriteStep[] = [];
+  for (const [poolAddress, removed] of removedOf) {
+    const pool = pools.get(poolAddress);
+    if (pool === undefined) throw new Error(`Events of pool ${poolAddress} are stored, but the pool is not.`);
+    const repair = { pool, removed, target, state: states.get(poolAddress) };
+    steps.push(...(await repairPool(store, { ...repair, users: users.get(poolAddress) ?? [] })));
   }
   return steps;
 }
 
-async function repairBuckets(
+async function repairPool(store: Store, repair: PoolRepair): Promise<WriteStep[]> {
+  const { pool, removed, target } = repair;
+  const steps = [await repairState(store, repair)];
+  if (!removed.some((event) => event.kind === "swap")) return steps;
+  const isV2 = protocolOf(pool.protocol).swapFees !== undefined;
+  const buckets = isV2 ? repairV2Buckets(store, { pool, target }) : repairBuckets(store, repair);
+  return [...steps, ...(await buckets)];
+}
+
+/** Users of the removed swaps, by pool. */
+async function readUsers(
   store: Store,
-  options: {
-    chainId: number;
-    poolAddress: string;
-    pool: PoolRow;
-    removed: readonly RemovedEvent[];
-    target: RollbackTarget;
-  },
-): Promise<WriteStep[]> {
-  const { chainId, poolAddress, pool, target } = options;
-  const users = await repairUsers(store, options);
+  { chainId, removedOf }: { chainId: number; removedOf: ReadonlyMap<string, readonly RemovedEvent[]> },
+): Promise<Map<string, PoolUserRow[]>> {
+  const swaps = [...removedOf.values()].flat().filter((event) => event.kind === "swap");
+  const keys = swaps.map(({ poolAddress, sender }) => ({ poolAddress, user: sender }));
+  const byPool = new Map<string, PoolUserRow[]>();
+  for (const row of await getPoolUsers(store, { chainId, users: keys })) {
+    const list = byPool.get(row.poolAddress);
+    if (list === undefined) byPool.set(row.poolAddress, [row]);
+    else list.push(row);
+  }
+  return byPool;
+}
+
+async function repairBuckets(store: Store, repair: PoolRepair): Promise<WriteStep[]> {
+  const { pool, target } = repair;
+  const { chainId, poolAddress } = pool;
   const openStarts = SPANS.map((span) => startOf(target.time, span));
-  const open = await rebuildOpenBuckets(store, { pool, target });
+  const openMinute = startOf(target.time, MINUTE);
+  const since = await eventsSince(store, { chainId, poolAddress, time: openMinute });
+  const swaps = since.filter((event) => event.kind === "swap" && event.blockNumber <= target.number);
+  const users = repairUsers(repair, new Set(swaps.map((event) => event.sender)));
+  const open = await rebuildOpenBuckets(store, { pool, target, swaps });
   const older = await bucketsOf(store, { chainId, poolAddress, users, before: openStarts });
   const recounted: RollupRow[] = [];
   for (const row of [...open, ...older]) {
@@ -72,10 +110,9 @@ async function repairBuckets(
 
 async function repairState(
   store: Store,
-  { chainId, poolAddress, target }: { chainId: number; poolAddress: string; target: RollbackTarget },
+  { pool: { chainId, poolAddress }, target, state: stored }: PoolRepair,
 ): Promise<WriteStep> {
   const last = await lastEventUpTo(store, { chainId, poolAddress, block: target.number, time: target.time });
-  const [stored] = await getPoolStates(store, { chainId, addresses: [poolAddress] });
   if (last === undefined || stored === undefined) return remove(poolStates, [{ chainId, poolAddress }]);
   const isOfTarget = last.blockNumber === stored.lastBlock && stored.balanceBlock <= target.number;
   const unread = isOfTarget ? {} : { balanceBlock: -1 };
@@ -102,33 +139,19 @@ interface RepairedUsers {
  * The first removed swap of a user has the minute of the swap before. If that lies beyond the target, the rows before
  * it are missing: a write was killed before it wrote any user, or a rollback after it had repaired every user. Either
  * way the stored minute is right.
+ * @param inOpenMinute users with a swap in the minute of the target, up to it
  */
-async function repairUsers(
-  store: Store,
-  {
-    chainId,
-    poolAddress,
-    removed,
-    target,
-  }: { chainId: number; poolAddress: string; removed: readonly RemovedEvent[]; target: RollbackTarget },
-): Promise<RepairedUsers> {
+function repairUsers(
+  { pool: { chainId, poolAddress }, removed, target, users }: PoolRepair,
+  inOpenMinute: ReadonlySet<string>,
+): RepairedUsers {
   const previous = new Map<string, number | null>();
   for (const event of [...removed].sort(byPlace)) {
     if (event.kind === "swap" && !previous.has(event.sender))
       previous.set(event.sender, event.previousMinute);
   }
-  const rows = await getPoolUsers(store, {
-    chainId,
-    users: [...previous.keys()].map((user) => ({ poolAddress, user })),
-  });
-  const stored = new Map(rows.map((row) => [row.user, row.lastMinute]));
+  const stored = new Map(users.map((row) => [row.user, row.lastMinute]));
   const openMinute = startOf(target.time, MINUTE);
-  const inOpenMinute = await usersSince(store, {
-    chainId,
-    poolAddress,
-    time: openMinute,
-    upTo: target.number,
-  });
   const after = new Map<string, number | null>();
   const kept: PoolUserRow[] = [];
   const gone: { chainId: number; poolAddress: string; user: string }[] = [];
@@ -141,18 +164,6 @@ async function repairUsers(
     else kept.push({ chainId, poolAddress, user, lastMinute });
   }
   return { steps: [put(poolUsers, kept), remove(poolUsers, gone)], after, stored };
-}
-
-async function usersSince(
-  store: Store,
-  at: { chainId: number; poolAddress: string; time: number; upTo: number },
-): Promise<Set<string>> {
-  const events = await eventsSince(store, at);
-  return new Set(
-    events
-      .filter((event) => event.kind === "swap" && event.blockNumber <= at.upTo)
-      .map((event) => event.sender),
-  );
 }
 
 /** Closed buckets that affected users return to. */

@@ -23,7 +23,7 @@ import {
 import { getPoolStates, getPriceStart } from "../../store/queries.ts";
 import { factoryFees, gauges, knownWallets, lpAnchors, lpEvents } from "../../store/v2-collections.ts";
 import { REMOVED_FIELDS, type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
-import { repairPool } from "./repair-pool.ts";
+import { repairPools } from "./repair-pool.ts";
 import { repairPositions } from "./repair-positions.ts";
 import { removeV2From } from "./repair-v2.ts";
 
@@ -57,13 +57,12 @@ export async function rollbackTo(
   const removedOf = byPool(removed);
 
   const repairs: WriteStep[] = [];
+  const kept = new Map<string, readonly RemovedEvent[]>();
   for (const [poolAddress, events] of removedOf) {
-    if (gone.has(poolAddress)) {
-      repairs.push(...removeSwaps({ chainId, poolAddress, events }));
-    } else {
-      repairs.push(...(await repairPool(store, { chainId, poolAddress, removed: events, target })));
-    }
+    if (gone.has(poolAddress)) repairs.push(...removeSwaps({ chainId, poolAddress, events }));
+    else kept.set(poolAddress, events);
   }
+  repairs.push(...(await repairPools(store, { chainId, removedOf: kept, target })));
   const steps: WriteStep[] = [
     ...guardedPut(guard, checkpoints, {
       ...checkpoint,

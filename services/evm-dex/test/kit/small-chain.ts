@@ -45,11 +45,13 @@ export interface BlockPlan {
   }[];
 }
 
+const GAPS = [0, 1, 2, 12, 59, 61, 200, 3_599, 3_700, 90_000];
+
 /** Plans of blocks: gaps from none to days, events on up to six pools by three users. */
-export const blockPlans = (most: number) =>
+export const blockPlans = (most: number, { least = 1, gaps = GAPS } = {}) =>
   fc.array(
     fc.record({
-      seconds: fc.constantFrom(0, 1, 2, 12, 59, 61, 200, 3_599, 3_700, 90_000),
+      seconds: fc.constantFrom(...gaps),
       events: fc.array(
         fc.record({
           pool: fc.nat(PAIRS.length - 1),
@@ -60,7 +62,7 @@ export const blockPlans = (most: number) =>
         { maxLength: 4 },
       ),
     }),
-    { minLength: 1, maxLength: most },
+    { minLength: least, maxLength: most },
   );
 
 /**
@@ -119,6 +121,7 @@ export function growChain(
 }
 
 const poolAddress = (pool: number) => address(0x900 + pool);
+export const POOLS = PAIRS.map((_, pool) => poolAddress(pool));
 
 function rowOf(pool: number, at: { number: number; time: number }): PoolRow {
   const [token0Address, token1Address] = PAIRS[pool] as (typeof PAIRS)[number];

@@ -8,6 +8,7 @@ import {
   type MarketState,
   marketRef,
   reserveRef,
+  sentinelRef,
 } from "./state.ts";
 
 /**
@@ -81,12 +82,16 @@ const PROVIDER_TOPICS: readonly Hex[] = [
   "0x3bbd45b5429b385e3fb37ad5cd1cd1435a3c8ec32196c7937597365a3fd3e99c",
 ];
 
+/** PriceOracleSentinelUpdated(address,address), of a PoolAddressesProvider. */
+const SENTINEL_TOPIC: Hex = "0x5326514eeca90494a14bedabcff812a0e683029ee85d1e23824d44fd14cd6ae7";
+
 export const AAVE_TOPICS: readonly Hex[] = [
   ...POOL_TOPICS,
   ...LISTING_TOPICS,
   ...CONFIGURATION_TOPICS,
   ...EMODE_TOPICS,
   ...PROVIDER_TOPICS,
+  SENTINEL_TOPIC,
 ];
 
 /** The entities that a log changes: the emitter must be a contract of one of the markets as last read. */
@@ -95,6 +100,7 @@ export function affectedAaveEntities(
   { known, deployment }: { known: KnownEntities; deployment: AaveDeployment },
 ): EntityRef[] {
   return deployment.markets.flatMap((market) => {
+    if (isEmittedBy(log, market.provider, [SENTINEL_TOPIC])) return [sentinelRef(market.provider)];
     const state = known.state<MarketState>(MARKET, market.provider);
     // A market that could not be read yet has only its provider's events: they show when it becomes readable.
     if (state === undefined)

@@ -7,6 +7,9 @@ const SELECTORS = {
   // PoolAddressesProvider
   getPool: "0x026b1d5f",
   getPoolConfigurator: "0x631adfca",
+  getPriceOracleSentinel: "0x5eb88d3d",
+  // PriceOracleSentinel
+  isBorrowAllowed: "0x49aa2e81",
   // Pool
   POOL_REVISION: "0x0148170e",
   getReservesList: "0xd1946dbc",

@@ -1,9 +1,11 @@
 import type { Hex } from "../../../shared/evm/port.ts";
 import { type LendingProtocol, UnreadableEntity } from "../protocol.ts";
 import { AAVE_TOPICS, affectedAaveEntities } from "./affected-entities.ts";
+import { ZERO_ADDRESS } from "./contracts.ts";
 import { parseAaveDeployment } from "./deployment.ts";
 import { readMarket } from "./read-market.ts";
 import { readReserve } from "./read-reserve.ts";
+import { readSentinel } from "./read-sentinel.ts";
 import { reserveRow } from "./rows.ts";
 import {
   type AaveDeployment,
@@ -13,6 +15,9 @@ import {
   RESERVE,
   type ReserveState,
   reserveRef,
+  SENTINEL,
+  type SentinelState,
+  sentinelRef,
 } from "./state.ts";
 
 /**
@@ -21,16 +26,17 @@ import {
  */
 export const aaveV3: LendingProtocol<AaveDeployment> = {
   id: "aave-v3",
-  kinds: [MARKET, RESERVE],
+  kinds: [MARKET, SENTINEL, RESERVE],
   topics: AAVE_TOPICS,
   parseDeployment: parseAaveDeployment,
-  roots: ({ markets }) => markets.map(({ provider }) => marketRef(provider)),
+  roots: ({ markets }) => markets.flatMap(({ provider }) => [marketRef(provider), sentinelRef(provider)]),
   // Each Pool lists its reserves: past logs are not needed.
   scans: () => [],
   affectedEntities: affectedAaveEntities,
   async read({ kind, id }, { reader, previous = null }) {
     try {
       if (kind === MARKET) return await readMarket(id as Hex, reader);
+      if (kind === SENTINEL) return await readSentinel(id as Hex, reader);
       const [pool, asset] = id.split(":") as [Hex, Hex];
       return {
         state: await readReserve({ pool, asset }, { reader, previous: previous as ReserveState | null }),
@@ -44,14 +50,16 @@ export const aaveV3: LendingProtocol<AaveDeployment> = {
       throw error;
     }
   },
+  volatile: { [SENTINEL]: (state) => (state as SentinelState).sentinel !== ZERO_ADDRESS },
   *rows(entities, { time, deployment }) {
     for (const { provider } of deployment.markets) {
       const market = entities.get<MarketState>(MARKET, provider)?.state;
       if (market === undefined) continue;
+      const sentinelLends = entities.get<SentinelState>(SENTINEL, provider)?.state.lends ?? true;
       for (const asset of market.reserves) {
         const { kind, id } = reserveRef(market.pool, asset);
         const reserve = entities.get<ReserveState | null>(kind, id)?.state;
-        if (reserve) yield reserveRow(reserve, { ...market, time });
+        if (reserve) yield reserveRow(reserve, { ...market, sentinelLends, time });
       }
     }
   },

@@ -2,6 +2,7 @@ import { toUnits, type VaultRow } from "../rows.ts";
 import { type AccruedReserve, accrueReserve } from "./accrue.ts";
 import type { ReserveConfiguration } from "./configuration.ts";
 import { annualYield } from "./interest.ts";
+import { poolMath } from "./math.ts";
 import type { EMode, ReserveState } from "./state.ts";
 
 /**
@@ -10,7 +11,12 @@ import type { EMode, ReserveState } from "./state.ts";
  */
 export function reserveRow(
   state: ReserveState,
-  { pool, eModes, time }: { pool: string; eModes: readonly EMode[]; time: number },
+  {
+    pool,
+    eModes,
+    sentinelLends,
+    time,
+  }: { pool: string; eModes: readonly EMode[]; sentinelLends: boolean; time: number },
 ): VaultRow {
   const accrued = accrueReserve(state, time);
   const { configuration, supply, debt } = accrued;
@@ -43,6 +49,7 @@ export function reserveRow(
     ltv: ltvOf(configuration, own),
     borrowable:
       isOpen &&
+      (sentinelLends || !poolMath(state.revision).asksSentinel) &&
       (configuration.isBorrowingEnabled || own.some(({ isBorrowable }) => isBorrowable)) &&
       lendableOf(state, accrued) > 0n,
     // The aToken of a facilitator takes no deposits: what it lends is minted.

@@ -6,12 +6,19 @@ export const MARKET = "aave-market";
 /** Kind of a reserve (one token of one Pool); the id is `<pool>:<token>`. */
 export const RESERVE = "aave-reserve";
 
+/** Kind of what a market asks before it lends; the id is the address of its PoolAddressesProvider. */
+export const SENTINEL = "aave-sentinel";
+
 export function marketRef(provider: Hex): EntityRef {
   return { kind: MARKET, id: provider };
 }
 
 export function reserveRef(pool: Hex, asset: Hex): EntityRef {
   return { kind: RESERVE, id: `${pool}:${asset}` };
+}
+
+export function sentinelRef(provider: Hex): EntityRef {
+  return { kind: SENTINEL, id: provider };
 }
 
 // Types, not interfaces: only type aliases are assignable to EntityState.
@@ -23,6 +30,12 @@ export type MarketState = {
   readonly reserves: readonly Hex[];
   /** Since v3.6, where they decide alone what their users may borrow and pledge; empty before. */
   readonly eModes: readonly EMode[];
+};
+
+export type SentinelState = {
+  /** The zero address where the market asks nobody. */
+  readonly sentinel: Hex;
+  readonly lends: boolean;
 };
 
 /** An efficiency mode. Of each bitmap, bit n is for the reserve whose id is n. */
