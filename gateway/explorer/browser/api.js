@@ -1,5 +1,5 @@
 /** Requests to this host, with the visitor's key. */
-/** @import { Answer, Question } from "./types.d.ts" */
+/** @import { Answer, Question } from "./types.ts" */
 import { pathWithQuery } from "./request.js";
 
 const KEY = "chaintables.key";

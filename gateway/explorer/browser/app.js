@@ -1,5 +1,5 @@
 /** The frame: key, navigation, and the view that the fragment of the address names. */
-/** @import { Catalogue, Context, Kind, View } from "./types.d.ts" */
+/** @import { Catalogue, Context, Kind, View } from "./types.ts" */
 import { askDocument, keepKey, readKey } from "./api.js";
 import { announce, fill, h, setText } from "./dom.js";
 import { isPaused, keepFresh, setPaused } from "./live.js";

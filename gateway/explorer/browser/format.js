@@ -1,5 +1,5 @@
 /** Cells as people read them; the exact value is always in the tooltip. Text only: nothing here is markup. */
-/** @import { Cell, Column } from "./types.d.ts" */
+/** @import { Cell, Column } from "./types.ts" */
 
 const LOCALE = "en";
 const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumFractionDigits: 2 });

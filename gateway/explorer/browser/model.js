@@ -1,5 +1,5 @@
 /** What the explorer shows, from the declarations alone: no path of an endpoint is named here. */
-/** @import { Column, Kind, Link, Param, Row, Table } from "./types.d.ts" */
+/** @import { Column, Kind, Link, Param, Row, Table } from "./types.ts" */
 
 /** @type {readonly Kind[]} */
 export const KINDS = ["pool", "vault", "token", "wallet", "curator"];

@@ -1,5 +1,5 @@
 /** What is asked of the API, and the same as a line for a shell. */
-/** @import { Param, Params, Table } from "./types.d.ts" */
+/** @import { Param, Params, Table } from "./types.ts" */
 import { queryOf } from "./route.js";
 
 /**

@@ -1,5 +1,5 @@
 /** Addresses of views: everything stands in the fragment, which browsers send to nobody. */
-/** @import { Link, Params, Route } from "./types.d.ts" */
+/** @import { Link, Params, Route } from "./types.ts" */
 
 /**
  * "#/pool/0xab?chain_id=1" as view, rest and parameters.

@@ -13,7 +13,7 @@ import {
   tablesAbout,
   titleOf,
 } from "../browser/model.js";
-import type { Kind, Table } from "../browser/types.d.ts";
+import type { Kind, Table } from "../browser/types.ts";
 import { declareTables } from "../declared-tables.ts";
 
 const TABLES: readonly Table[] = declareTables(catalogue);

@@ -1,5 +1,5 @@
 /** Prices as candles with their volume below. */
-/** @import { Part, Row, Table } from "../types.d.ts" */
+/** @import { Part, Row, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { formatCell, formatTime, formatUsd } from "../format.js";
 import { colour, plotPart, timeAxis, valueAxis } from "./plot.js";

@@ -1,5 +1,5 @@
 /** A form of a table's parameters, as they are declared. */
-/** @import { Param, Params, Table } from "../types.d.ts" */
+/** @import { Param, Params, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { keyColumnOf } from "../model.js";
 

@@ -1,5 +1,5 @@
 /** Tuples in a cell: a chart where they are a series of times, else a table of their own. */
-/** @import { Column, Part, Row, Table } from "../types.d.ts" */
+/** @import { Column, Part, Row, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { formatCell } from "../format.js";
 import { titleOf } from "../model.js";

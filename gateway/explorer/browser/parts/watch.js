@@ -1,5 +1,5 @@
 /** The main figures of a record as lines, from the moment that the page was opened: the API has no history of them. */
-/** @import { Column, Part, Row, Table } from "../types.d.ts" */
+/** @import { Column, Part, Row, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { formatCell } from "../format.js";
 import { titleOf } from "../model.js";
