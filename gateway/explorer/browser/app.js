@@ -1,5 +1,6 @@
 /** The frame: key, navigation, and the view that the fragment of the address names. */
-/** @import { Catalogue, Context, Kind, View } from "./types.ts" */
+/** @import { View } from "./dom-types.ts" */
+/** @import { Catalogue, Context, Kind } from "./types.ts" */
 import { askDocument, keepKey, readKey } from "./api.js";
 import { announce, fill, h, setText } from "./dom.js";
 import { isPaused, keepFresh, setPaused } from "./live.js";

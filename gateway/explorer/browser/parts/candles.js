@@ -1,5 +1,6 @@
 /** Prices as candles with their volume below. */
-/** @import { Part, Row, Table } from "../types.ts" */
+/** @import { Part } from "../dom-types.ts" */
+/** @import { Row, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { formatCell, formatTime, formatUsd } from "../format.js";
 import { colour, plotPart, timeAxis, valueAxis } from "./plot.js";

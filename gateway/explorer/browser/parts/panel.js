@@ -1,5 +1,6 @@
 /** One request and its answer: what is asked, of which block the answer is, the request as curl. */
-/** @import { Answer, Part, Question } from "../types.ts" */
+/** @import { Part } from "../dom-types.ts" */
+/** @import { Answer, Question } from "../types.ts" */
 import { ApiError, askTable, readKey } from "../api.js";
 import { announce, fill, h, setText } from "../dom.js";
 import { formatAge, formatTime } from "../format.js";

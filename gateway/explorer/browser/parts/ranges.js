@@ -1,5 +1,6 @@
 /** Figures over the six ranges: one of them as bars, all of them as a table. */
-/** @import { Cell, Column, Part, Row, Table } from "../types.ts" */
+/** @import { Part } from "../dom-types.ts" */
+/** @import { Cell, Column, Row, Table } from "../types.ts" */
 import { h, setText } from "../dom.js";
 import { exactCell, formatCell } from "../format.js";
 import { titleOf } from "../model.js";

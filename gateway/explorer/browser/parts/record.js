@@ -1,5 +1,6 @@
 /** One row about one thing: its figures first, then everything else, then what it holds in arrays. */
-/** @import { Column, Part, Row, Table } from "../types.ts" */
+/** @import { Part } from "../dom-types.ts" */
+/** @import { Column, Row, Table } from "../types.ts" */
 import { h, setText } from "../dom.js";
 import { exactCell, formatCell } from "../format.js";
 import { linkOf, titleOf } from "../model.js";

@@ -1,5 +1,6 @@
 /** A table of rows that is brought up to date in place: the focus and the place on the screen stay. */
-/** @import { Column, Part, Row, Table } from "../types.ts" */
+/** @import { Part } from "../dom-types.ts" */
+/** @import { Column, Row, Table } from "../types.ts" */
 import { h, setText } from "../dom.js";
 import { exactCell, formatCell, isNumeric, shorten } from "../format.js";
 import { linkOf, titleOf } from "../model.js";

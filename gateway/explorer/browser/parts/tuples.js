@@ -1,5 +1,6 @@
 /** Tuples in a cell: a chart where they are a series of times, else a table of their own. */
-/** @import { Column, Part, Row, Table } from "../types.ts" */
+/** @import { Part } from "../dom-types.ts" */
+/** @import { Column, Row, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { formatCell } from "../format.js";
 import { titleOf } from "../model.js";

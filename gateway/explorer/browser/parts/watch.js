@@ -1,5 +1,6 @@
 /** The main figures of a record as lines, from the moment that the page was opened: the API has no history of them. */
-/** @import { Column, Part, Row, Table } from "../types.ts" */
+/** @import { Part } from "../dom-types.ts" */
+/** @import { Column, Row, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { formatCell } from "../format.js";
 import { titleOf } from "../model.js";

@@ -1,5 +1,6 @@
 /** The lists of a kind: one tab for each, with search, filters, orders and pages. */
-/** @import { Answer, Context, Kind, Params, Row, Table, View } from "../types.ts" */
+/** @import { View } from "../dom-types.ts" */
+/** @import { Answer, Context, Kind, Params, Row, Table } from "../types.ts" */
 import { h, setText } from "../dom.js";
 import { isPaged, kindOfParam, listsOf, mainColumns, PAGE_ROWS, shortName } from "../model.js";
 import { fieldsPart } from "../parts/fields.js";

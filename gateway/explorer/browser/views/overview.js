@@ -1,5 +1,6 @@
 /** State of each chain as each service has it, and what there is to look at. */
-/** @import { Context, View } from "../types.ts" */
+/** @import { View } from "../dom-types.ts" */
+/** @import { Context } from "../types.ts" */
 import { askDocument, askTable, readKey } from "../api.js";
 import { fill, h, setText } from "../dom.js";
 import { formatAge, formatNumber } from "../format.js";

@@ -1,5 +1,6 @@
 /** Everything about one address: each table that takes it, as the shape of its answer asks for. */
-/** @import { Answer, Context, Column, Kind, Params, Part, Question, Row, Table, View } from "../types.ts" */
+/** @import { Part, View } from "../dom-types.ts" */
+/** @import { Answer, Context, Column, Kind, Params, Question, Row, Table } from "../types.ts" */
 import { ApiError } from "../api.js";
 import { fill, h, setText } from "../dom.js";
 import { shorten } from "../format.js";

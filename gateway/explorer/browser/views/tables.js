@@ -1,5 +1,6 @@
 /** Every endpoint by its service, and the search for an address. */
-/** @import { Context, View } from "../types.ts" */
+/** @import { View } from "../dom-types.ts" */
+/** @import { Context } from "../types.ts" */
 import { h } from "../dom.js";
 import { KINDS, tablesAbout } from "../model.js";
 import { routeTo, routeToSubject } from "../route.js";
