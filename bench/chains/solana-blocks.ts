@@ -20,7 +20,7 @@ export interface BenchBlocks {
   readonly supply: number;
 }
 
-const [count = 0, transactions = 0, votes = 0] = process.argv.slice(2).map(Number);
+const [count = 0, transactions = 0, votes = 0, others = 0] = process.argv.slice(2).map(Number);
 const FIRST_SLOT = 300_000_000;
 const START = 1_763_000_000;
 
@@ -29,6 +29,7 @@ const generator = createGenerator({
   time: START,
   slot: FIRST_SLOT - 1,
   transactions,
+  others,
   votes,
   skipped: 0,
 });

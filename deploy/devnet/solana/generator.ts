@@ -7,7 +7,7 @@ import { makeTransaction } from "./chain/transaction.ts";
 import type { ExpectedTransaction } from "./expected.ts";
 import { createGenesis, describeMarket, type Market } from "./market/genesis.ts";
 import { createLookupTables } from "./market/lookup-tables.ts";
-import { planTransaction, planVote } from "./market/plans.ts";
+import { planOther, planTransaction, planVote } from "./market/plans.ts";
 
 export interface GeneratorOptions {
   readonly seed: number;
@@ -17,6 +17,8 @@ export interface GeneratorOptions {
   readonly slot: number;
   /** In a block, votes not counted; default 10. */
   readonly transactions?: number;
+  /** Transfers and swaps that fail among these; default 0: as many as people make. */
+  readonly others?: number;
   /** Default 3. */
   readonly votes?: number;
   /** Part of the slots without a block; default 0.04. */
@@ -68,7 +70,7 @@ const UNDO_SLOTS = 64;
 
 /** A chain made of nothing: wallets that trade on the four exchanges, and validators that vote. */
 export function createGenerator(options: GeneratorOptions): Generator {
-  const { seed, transactions = 10, votes = 3, skipped = 0.04 } = options;
+  const { seed, transactions = 10, others = 0, votes = 3, skipped = 0.04 } = options;
   const market = describeMarket();
   const { resume } = options;
   const ledger = resume === undefined ? createGenesis(market, options.time) : new Ledger(resume.ledger);
@@ -86,6 +88,13 @@ export function createGenerator(options: GeneratorOptions): Generator {
     before.delete(slot - UNDO_SLOTS);
   }
 
+  /** They lie among the others as well. */
+  function isOther(i: number, total: number): boolean {
+    if (others === 0) return false;
+    const share = others / (total - votes);
+    return Math.floor((i + 1) * share) > Math.floor(i * share);
+  }
+
   function make(slot: number, at: SlotOptions): MadeBlock | undefined {
     const { time, fork = 0 } = at;
     remember(slot);
@@ -100,7 +109,7 @@ export function createGenerator(options: GeneratorOptions): Generator {
     for (let i = 0; i < total; i++) {
       // Votes lie among the others.
       const isVote = Math.floor(((i + 1) * votes) / total) > Math.floor((i * votes) / total);
-      const plan = isVote ? planVote(scene) : planTransaction(scene);
+      const plan = isVote ? planVote(scene) : isOther(i, total) ? planOther(scene) : planTransaction(scene);
       const made = makeTransaction(world, `${blockhash}/${i}`, plan);
       raws.push(made.raw);
       if (made.expected !== undefined && !isVote) expected.push({ transactionIndex: i, ...made.expected });

@@ -29,7 +29,7 @@ export interface DecodedTransactions {
   readonly broken: readonly { readonly signature: string | null; readonly reason: string }[];
 }
 
-export function decodeBlock(block: SolanaBlock): DecodedTransactions {
+export function decodeBlock(block: Pick<SolanaBlock, "transactions">): DecodedTransactions {
   const transactions: DecodedTransaction[] = [];
   const broken: { signature: string | null; reason: string }[] = [];
   for (const [place, transaction] of block.transactions.entries()) {

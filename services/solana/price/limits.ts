@@ -1,7 +1,7 @@
 /** USD stablecoins: 1 USD each. USDC and USDT. Two cannot tell which of them has lost its peg. */
 export const ANCHORS: readonly string[] = [
   "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
-  "Es9vMFrzaCERmJfrF4H2FYD4KCoNky11McCe8BenwNYB",
+  "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB",
 ];
 
 /** With less than this on its thinner side, or on that of a pool before it, in USD, a pool prices nothing. */

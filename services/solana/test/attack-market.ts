@@ -30,21 +30,35 @@ type Moved = Pick<Trade, "tokenIn" | "tokenOut"> & { readonly amounts: readonly 
 /** A market of honest pools, and whatever an attacker does in it. Amounts in whole tokens. */
 export class AttackMarket {
   readonly blocks: TimedBlock[] = [];
+  /** USD that honest pools agree on. */
+  readonly solUsd: number;
   readonly #honest: readonly TestPair[];
+  readonly #recorded: readonly DecodedTransaction[];
   #events: (Trade | LiquidityChange)[] = [];
   #slot = FIRST_SLOT - 1;
   #time = FIRST_TIME;
   #steps = 0;
+  #taken = -1;
 
-  /** @param hours honest trades before the attack, of every pool each minute */
-  constructor(hours: number) {
-    this.#honest = [
-      pair("sol-usdc", [SOL, USDC], [20_000, 2_500_000]),
-      pair("sol-usdc 2", [SOL, USDC], [4_000, 500_000]),
-      pair("sol-usdc 3", [SOL, USDC], [8_000, 1_000_000]),
-      pair("meme-sol", [MEME, SOL], [4_000_000, 1_600]),
-      pair("meme-usdc", [MEME, USDC], [1_600_000, 80_000]),
-    ];
+  /**
+   * @param hours honest trades before the attack, of every pool each minute
+   * @param recorded in place of those, transactions of a real chain at their own price of SOL, again and again
+   */
+  constructor(
+    hours: number,
+    recorded?: { readonly transactions: readonly DecodedTransaction[]; readonly solUsd: number },
+  ) {
+    this.solUsd = recorded?.solUsd ?? SOL_USD;
+    this.#recorded = recorded?.transactions ?? [];
+    this.#honest = recorded
+      ? []
+      : [
+          pair("sol-usdc", [SOL, USDC], [20_000, 2_500_000]),
+          pair("sol-usdc 2", [SOL, USDC], [4_000, 500_000]),
+          pair("sol-usdc 3", [SOL, USDC], [8_000, 1_000_000]),
+          pair("meme-sol", [MEME, SOL], [4_000_000, 1_600]),
+          pair("meme-usdc", [MEME, USDC], [1_600_000, 80_000]),
+        ];
     this.rest(hours * 3_600);
   }
 
@@ -112,10 +126,19 @@ export class AttackMarket {
     const blockhash = deriveAddress(`block ${this.#slot}`);
     this.blocks.push({
       ...{ slot: this.#slot, parentSlot, blockhash, time: this.#time },
-      transactions: [transaction],
+      transactions: [...this.#takeRecorded(), transaction],
     });
     this.#events = [];
     this.#time += seconds;
+  }
+
+  /** The next of the recorded ones: in blocks of a minute each of them comes twice an hour. */
+  #takeRecorded(): DecodedTransaction[] {
+    const all = this.#recorded;
+    return Array.from({ length: Math.ceil(all.length / 30) }, (_, transactionIndex) => {
+      this.#taken = (this.#taken + 1) % all.length;
+      return { ...(all[this.#taken] as DecodedTransaction), transactionIndex };
+    });
   }
 
   /** Honest trades in every pool each minute: one token for the other, and back in the next. */

@@ -9,139 +9,12 @@ import { createDeps } from "../serve/deps.ts";
 import { prices } from "../store/collections.ts";
 import { queryEndpoint } from "./ask.ts";
 import { AttackMarket, follow, pair, SCAM, SOL, SOL_USD } from "./attack-market.ts";
+import { ATTACKS, type Attack, age, OLD, twoSwaps } from "./attacks.ts";
 import { deriveAddress, FIRST_TIME, MEME, USDC } from "./random-chain.ts";
 import { contents, openTestStore } from "./store.ts";
 import { TestIndex } from "./test-index.ts";
 
 const HOURS = 12;
-
-interface Attack {
-  readonly name: string;
-  /** USD of honest tokens that the attacker must have in pools. */
-  readonly capitalUsd: number;
-  /** Largest relative error of SOL or MEME, in it and after it. */
-  readonly atMost: number;
-  /** Trades before the attack, when the attacker's pools are as old as the others. */
-  prepare?(market: AttackMarket): void;
-  run(market: AttackMarket): void;
-}
-
-/** The two swaps that once set SOL to 10,000,000 USD. */
-function twoSwaps(market: AttackMarket): void {
-  const priced = pair("scam-usdc", [SCAM, USDC], [5, 10_100]);
-  market.trade(priced, { tokenIn: USDC, tokenOut: SCAM, amounts: [100, 0.0001] });
-  const bridge = pair("scam-sol", [SCAM, SOL], [1_000, 1]);
-  market.trade(bridge, { tokenIn: SCAM, tokenOut: SOL, amounts: [1, 0.1] });
-  market.block(1);
-}
-
-/** A new pool whose price is `factor` times the true one, traded every other second. */
-function freshPool(market: AttackMarket, pool: { usdc: number; factor: number; seconds: number }): void {
-  const { usdc, factor, seconds } = pool;
-  const at = pair("fresh", [SOL, USDC], [usdc / SOL_USD / factor, usdc]);
-  for (let passed = 0; passed < seconds; passed += 2) {
-    market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [factor * SOL_USD, 1] });
-    market.block(2);
-    if (passed % 60 === 0) market.rest(1);
-  }
-}
-
-const OLD = { pool: pair("old", [SOL, USDC], [0, 0]), other: pair("old 2", [SOL, USDC], [0, 0]) };
-
-/** Lets pools of an attacker earn their age with honest trades. */
-function age(market: AttackMarket, pools: readonly (typeof OLD.pool)[], capitalUsd: number): void {
-  for (let minutes = 0; minutes < HOURS * 60; minutes++) {
-    for (const at of pools) {
-      at.reserves = [capitalUsd / SOL_USD, capitalUsd];
-      market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [SOL_USD, 1] });
-    }
-    market.rest(60);
-  }
-}
-
-const ATTACKS: readonly Attack[] = [
-  { name: "two swaps over a worthless token", capitalUsd: 10_225, atMost: 0.01, run: twoSwaps },
-  {
-    name: "fresh pool, 10 times as deep and at twice the price, for 4 minutes",
-    ...{ capitalUsd: 37.5e6, atMost: 0.01 },
-    run: (market) => freshPool(market, { usdc: 25e6, factor: 2, seconds: 240 }),
-  },
-  {
-    name: "fresh pool, 10 times as deep and 8 % off, held 10 minutes",
-    ...{ capitalUsd: 48e6, atMost: 0.01 },
-    run: (market) => freshPool(market, { usdc: 25e6, factor: 1.08, seconds: 600 }),
-  },
-  {
-    name: "thin bridge to deep pools, for an hour",
-    ...{ capitalUsd: 10_226, atMost: 0.01 },
-    run(market) {
-      const priced = pair("scam-usdc", [SCAM, USDC], [10_100, 10_100]);
-      const bridges = [MEME, SOL].map((mint) => pair(`scam-${mint}`, [SCAM, mint], [1e9, 1]));
-      for (let minutes = 0; minutes < 60; minutes++) {
-        market.trade(priced, { tokenIn: USDC, tokenOut: SCAM, amounts: [1, 1] });
-        for (const at of bridges)
-          market.trade(at, { tokenIn: SCAM, tokenOut: at.tokens[1], amounts: [1e3, 0.1] });
-        market.rest(60);
-      }
-    },
-  },
-  {
-    name: "push of the deepest pool within a block",
-    ...{ capitalUsd: 1e6, atMost: 0.01 },
-    run(market) {
-      const at = market.honest("sol-usdc");
-      const bought = market.swap(at, USDC, 1e6);
-      market.block(1);
-      market.swap(at, SOL, bought);
-      market.block(1);
-    },
-  },
-  {
-    name: "pool with two thirds of the weight leaves the others, held 30 minutes",
-    ...{ capitalUsd: 16e6, atMost: 0.01 },
-    prepare: (market) => age(market, [OLD.pool], 8e6),
-    run(market) {
-      for (let minutes = 0; minutes < 30; minutes++) {
-        market.trade(OLD.pool, { tokenIn: USDC, tokenOut: SOL, amounts: [2 * SOL_USD, 1] });
-        market.rest(60);
-      }
-    },
-  },
-  {
-    name: "two colluding pools with two fifths of the weight, for an hour",
-    ...{ capitalUsd: 5.2e6, atMost: 0.01 },
-    prepare: (market) => age(market, [OLD.pool, OLD.other], 1.3e6),
-    run(market) {
-      for (let minutes = 0; minutes < 60; minutes++) {
-        for (const at of [OLD.pool, OLD.other])
-          market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [3 * SOL_USD, 1] });
-        market.rest(60);
-      }
-    },
-  },
-  {
-    name: "old pool with most of the weight, drained after a trade 8 % off",
-    ...{ capitalUsd: 16e6, atMost: 0.01 },
-    prepare: (market) => age(market, [OLD.pool], 8e6),
-    run(market) {
-      market.trade(OLD.pool, { tokenIn: USDC, tokenOut: SOL, amounts: [1.08 * SOL_USD, 1] });
-      market.drain(OLD.pool, 0.9999);
-      market.block(1);
-      market.rest(3_600);
-    },
-  },
-  {
-    name: "token that calls itself USDC, in a pool of billions",
-    ...{ capitalUsd: 125, atMost: 0.01 },
-    run(market) {
-      const at = pair("imitation", [SOL, deriveAddress("USDC of another mint")], [1, 1e9]);
-      for (let minutes = 0; minutes < 30; minutes++) {
-        market.trade(at, { tokenIn: at.tokens[1], tokenOut: SOL, amounts: [1e6, 0.1] });
-        market.rest(60);
-      }
-    },
-  },
-];
 
 interface Figures {
   readonly name: string;
@@ -151,7 +24,7 @@ interface Figures {
 
 function marketOf({ prepare, run }: Pick<Attack, "prepare" | "run">): { market: AttackMarket; from: number } {
   const market = new AttackMarket(prepare === undefined ? HOURS : 0);
-  prepare?.(market);
+  prepare?.(market, HOURS);
   const from = (market.blocks.at(-1) as TimedBlock).slot + 1;
   run(market);
   return { market, from };
@@ -203,7 +76,7 @@ describeLong("Solana: attacks on prices", () => {
 
   it("a pool that keeps its price is followed in the end", () => {
     const { market, from } = marketOf({
-      prepare: (before) => age(before, [OLD.pool], 8e6),
+      prepare: (before, hours) => age(before, { pools: [OLD.pool], capitalUsd: 8e6, hours }),
       run(during) {
         for (let minutes = 0; minutes < 90; minutes++) {
           during.trade(OLD.pool, { tokenIn: USDC, tokenOut: SOL, amounts: [2 * SOL_USD, 1] });

@@ -67,6 +67,11 @@ export function planTransaction(scene: PlanContext): TransactionPlan {
   return swap(scene);
 }
 
+/** What most transactions of a cluster are besides votes: a transfer, or a swap that fails. */
+export function planOther(scene: PlanContext): TransactionPlan {
+  return (scene.random.next() < 0.5 ? sendTokens(scene) : failingSwap(scene)) ?? swap(scene);
+}
+
 /** A validator's vote: what most transactions of a block are. */
 export function planVote({ market, random }: PlanContext): TransactionPlan {
   const validator = random.pick(market.validators);

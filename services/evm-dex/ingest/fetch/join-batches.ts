@@ -4,7 +4,7 @@ import type { BlockBatch } from "./block-batch.ts";
  * A write touches some pages for each pool, however many events it has of it: over 10,000 pools, 10,000 events are
  * written at a third less CPU than four times 2,500. They are as much as is undone by a kill, and held twice in memory.
  */
-const MOST_EVENTS = 10_000;
+export const MOST_EVENTS = 10_000;
 /** So long at most a batch waits for others: where reading is the slower part, writing need not be cheap. */
 const WAIT_MS = 250;
 

@@ -54,7 +54,7 @@ export async function loadPrices(
 }
 
 export type LastBlock = { readonly blockNumber: number; readonly time: number };
-export type EventStates = Awaited<ReturnType<typeof listEventStates>>;
+type EventStates = Awaited<ReturnType<typeof listEventStates>>;
 
 /** A pool without an event in the last five minutes, as it has been since its last one. */
 export function loadAtRest(prices: PoolPrices, entry: PoolEntry, now: number): void {

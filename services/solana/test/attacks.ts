@@ -1,0 +1,134 @@
+import { type AttackMarket, pair, SCAM, SOL, type TestPair } from "./attack-market.ts";
+import { deriveAddress, MEME, USDC } from "./random-chain.ts";
+
+/** What somebody does to a market, and what it may move at most. */
+export interface Attack {
+  readonly name: string;
+  /** USD of honest tokens that the attacker must have in pools. */
+  readonly capitalUsd: number;
+  /** Largest relative error of SOL or MEME, in it and after it. */
+  readonly atMost: number;
+  /** Trades before the attack, when the attacker's pools are as old as the others. */
+  prepare?(market: AttackMarket, hours: number): void;
+  run(market: AttackMarket): void;
+}
+
+/** The two swaps that once set SOL to 10,000,000 USD. */
+export function twoSwaps(market: AttackMarket): void {
+  const priced = pair("scam-usdc", [SCAM, USDC], [5, 10_100]);
+  market.trade(priced, { tokenIn: USDC, tokenOut: SCAM, amounts: [100, 0.0001] });
+  const bridge = pair("scam-sol", [SCAM, SOL], [1_000, 1]);
+  market.trade(bridge, { tokenIn: SCAM, tokenOut: SOL, amounts: [1, 0.1] });
+  market.block(1);
+}
+
+/** A new pool whose price is `factor` times the true one, traded every other second. */
+function freshPool(market: AttackMarket, pool: { usdc: number; factor: number; seconds: number }): void {
+  const { usdc, factor, seconds } = pool;
+  const at = pair("fresh", [SOL, USDC], [usdc / market.solUsd / factor, usdc]);
+  for (let passed = 0; passed < seconds; passed += 2) {
+    market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [factor * market.solUsd, 1] });
+    market.block(2);
+    if (passed % 60 === 0) market.rest(1);
+  }
+}
+
+export const OLD = { pool: pair("old", [SOL, USDC], [0, 0]), other: pair("old 2", [SOL, USDC], [0, 0]) };
+
+/** Lets pools of an attacker earn their age with honest trades. */
+export function age(
+  market: AttackMarket,
+  { pools, capitalUsd, hours }: { pools: readonly TestPair[]; capitalUsd: number; hours: number },
+): void {
+  for (let minutes = 0; minutes < hours * 60; minutes++) {
+    for (const at of pools) {
+      at.reserves = [capitalUsd / market.solUsd, capitalUsd];
+      market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [market.solUsd, 1] });
+    }
+    market.rest(60);
+  }
+}
+
+export const ATTACKS: readonly Attack[] = [
+  { name: "two swaps over a worthless token", capitalUsd: 10_225, atMost: 0.01, run: twoSwaps },
+  {
+    name: "fresh pool, 10 times as deep and at twice the price, for 4 minutes",
+    ...{ capitalUsd: 37.5e6, atMost: 0.01 },
+    run: (market) => freshPool(market, { usdc: 25e6, factor: 2, seconds: 240 }),
+  },
+  {
+    name: "fresh pool, 10 times as deep and 8 % off, held 10 minutes",
+    ...{ capitalUsd: 48e6, atMost: 0.01 },
+    run: (market) => freshPool(market, { usdc: 25e6, factor: 1.08, seconds: 600 }),
+  },
+  {
+    name: "thin bridge to deep pools, for an hour",
+    ...{ capitalUsd: 10_226, atMost: 0.01 },
+    run(market) {
+      const priced = pair("scam-usdc", [SCAM, USDC], [10_100, 10_100]);
+      const bridges = [MEME, SOL].map((mint) => pair(`scam-${mint}`, [SCAM, mint], [1e9, 1]));
+      for (let minutes = 0; minutes < 60; minutes++) {
+        market.trade(priced, { tokenIn: USDC, tokenOut: SCAM, amounts: [1, 1] });
+        for (const at of bridges)
+          market.trade(at, { tokenIn: SCAM, tokenOut: at.tokens[1], amounts: [1e3, 0.1] });
+        market.rest(60);
+      }
+    },
+  },
+  {
+    name: "push of the deepest pool within a block",
+    ...{ capitalUsd: 1e6, atMost: 0.01 },
+    run(market) {
+      const at = market.honest("sol-usdc");
+      const bought = market.swap(at, USDC, 1e6);
+      market.block(1);
+      market.swap(at, SOL, bought);
+      market.block(1);
+    },
+  },
+  {
+    name: "pool with two thirds of the weight leaves the others, held 30 minutes",
+    ...{ capitalUsd: 16e6, atMost: 0.01 },
+    prepare: (market, hours) => age(market, { pools: [OLD.pool], capitalUsd: 8e6, hours }),
+    run(market) {
+      for (let minutes = 0; minutes < 30; minutes++) {
+        market.trade(OLD.pool, { tokenIn: USDC, tokenOut: SOL, amounts: [2 * market.solUsd, 1] });
+        market.rest(60);
+      }
+    },
+  },
+  {
+    name: "two colluding pools with two fifths of the weight, for an hour",
+    ...{ capitalUsd: 5.2e6, atMost: 0.01 },
+    prepare: (market, hours) => age(market, { pools: [OLD.pool, OLD.other], capitalUsd: 1.3e6, hours }),
+    run(market) {
+      for (let minutes = 0; minutes < 60; minutes++) {
+        for (const at of [OLD.pool, OLD.other])
+          market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [3 * market.solUsd, 1] });
+        market.rest(60);
+      }
+    },
+  },
+  {
+    name: "old pool with most of the weight, drained after a trade 8 % off",
+    ...{ capitalUsd: 16e6, atMost: 0.01 },
+    prepare: (market, hours) => age(market, { pools: [OLD.pool], capitalUsd: 8e6, hours }),
+    run(market) {
+      market.trade(OLD.pool, { tokenIn: USDC, tokenOut: SOL, amounts: [1.08 * market.solUsd, 1] });
+      market.drain(OLD.pool, 0.9999);
+      market.block(1);
+      market.rest(3_600);
+    },
+  },
+  {
+    name: "token that calls itself USDC, in a pool of billions",
+    ...{ capitalUsd: 125, atMost: 0.01 },
+    run(market) {
+      const at = pair("imitation", [SOL, deriveAddress("USDC of another mint")], [1, 1e9]);
+      for (let minutes = 0; minutes < 30; minutes++) {
+        market.trade(at, { tokenIn: at.tokens[1], tokenOut: SOL, amounts: [1e6, 0.1] });
+        market.rest(60);
+      }
+    },
+  },
+];
