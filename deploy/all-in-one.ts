@@ -109,8 +109,8 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     const payments = await openPayments(common, devnet !== undefined);
     const ofSolana: Environment = {
       ...{ ...common, DATA_DIR: root, ...localSolana },
-      // A stream of mainnet is none of the local cluster.
-      ...(localSolana !== undefined && { SOLANA_GRPC: undefined }),
+      // A stream or a portal of mainnet is none of the local cluster.
+      ...(localSolana !== undefined && { SOLANA_GRPC: undefined, SOLANA_PORTAL: undefined }),
     };
     // These ports skip keys and payment: only the gateway's listeners follow BIND_HOST.
     const anyPort = { HTTP_PORT: "0", GRPC_PORT: "0", BIND_HOST: "127.0.0.1" };

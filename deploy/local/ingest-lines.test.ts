@@ -27,6 +27,8 @@ describe("readableLine", () => {
     expect(lineOf({ level: "error", msg: "failed", err: { message: "refused" } })).to.equal(
       "error: failed (refused)",
     );
+    const wrong = { level: "fatal", msg: "the configuration is wrong", problems: ["A is wrong.", "B is."] };
+    expect(lineOf(wrong)).to.equal("fatal: the configuration is wrong (A is wrong. B is.)");
   });
 
   it("hides what only machines need, and passes on what is no log line", () => {

@@ -12,6 +12,8 @@ interface Entry {
   /** From the check of endpoints before an ingest starts. */
   readonly isPreflight?: boolean;
   readonly err?: { readonly message?: string };
+  /** Of a wrong configuration, each a sentence. */
+  readonly problems?: readonly string[];
 }
 
 const LOUD: ReadonlySet<string> = new Set(["warn", "error", "fatal"]);
@@ -34,8 +36,8 @@ export function readableLine(line: string): string | undefined {
   return `${level}: ${chain}${msg}${detailOf(entry)}`;
 }
 
-function detailOf({ msg = "", host, reason, err }: Entry): string {
-  const known = [host, reason, err?.message];
+function detailOf({ msg = "", host, reason, err, problems }: Entry): string {
+  const known = [host, reason, err?.message, problems?.join(" ")];
   const details = known.filter((detail) => detail !== undefined && !msg.includes(detail));
   return details.length === 0 ? "" : ` (${details.join(": ")})`;
 }

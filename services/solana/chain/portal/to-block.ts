@@ -85,10 +85,10 @@ function listOf(line: PortalLine, name: string): readonly Item[] {
 function toTransaction(parts: Parts, slot: number): SolanaTransaction {
   const { transaction, instructions, logs } = parts;
   const { transactionIndex, accountKeys, signatures, loadedAddresses, err, fee } = transaction;
-  const { writable = [], readonly = [] } = isObject(loadedAddresses) ? loadedAddresses : {};
-  if (![accountKeys, writable, readonly].every(Array.isArray))
+  const { writable = [], readonly: readOnly = [] } = isObject(loadedAddresses) ? loadedAddresses : {};
+  if (![accountKeys, writable, readOnly].every(Array.isArray))
     throw new MalformedLineError(`slot ${slot}: transaction ${transactionIndex} has no accounts`);
-  const keys = [...(accountKeys as string[]), ...(writable as string[]), ...(readonly as string[])];
+  const keys = [...(accountKeys as string[]), ...(writable as string[]), ...(readOnly as string[])];
   const places = new Map(keys.map((key, place) => [key, place]));
   // -1 is found to be malformed below.
   const placeOf = (key: unknown) => places.get(key as string) ?? -1;
@@ -125,7 +125,7 @@ function toTransaction(parts: Parts, slot: number): SolanaTransaction {
         .filter(([, called]) => called.length > 0)
         .map(([index, called]) => ({ index, instructions: called })),
       logMessages: logs.length === 0 ? null : toLogMessages(calls, logs),
-      loadedAddresses: { writable, readonly },
+      loadedAddresses: { writable, readonly: readOnly },
     },
     transactionIndex,
   };
