@@ -9,7 +9,7 @@ import { curlButton, sentenceOf } from "../parts/panel.js";
 import { curlLine } from "../request.js";
 import { routeTo } from "../route.js";
 
-const COLUMNS = ["Chain", "Service", "State", "Block", "Head", "Lag", "Final", "Covered from", "Speed"];
+const COLUMNS = ["Chain", "Service", "State", "Block", "Head", "Lag", "Covered from", "Speed"];
 
 /**
  * @param {Context} context
@@ -177,7 +177,6 @@ export function cellsOf(id, service, chain) {
     whole(chain.block),
     whole(chain.head),
     lag.join(" · ") || "–",
-    whole(chain.finalBlock),
     `${chain.fromBlock === undefined ? "–" : `block ${whole(chain.fromBlock)}`}${history}`,
     chain.blocksPerSecond === undefined ? "–" : `${chain.blocksPerSecond} blocks/s`,
   ];
