@@ -25,6 +25,7 @@ const GATEWAY_ORDER = [
   "proxy/upstream/",
   "proxy/delivery/",
   "proxy/cache/",
+  "explorer/",
   "pages/",
   "mcp/",
   "payments/[^/]+\\.ts$",

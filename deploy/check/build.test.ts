@@ -59,7 +59,10 @@ describe("the build", () => {
     ]);
     expect(await build(folder)).to.deep.equal([]);
     const built = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith(".js"));
-    const places = built.filter((path) => !path.startsWith("bundle/")).sort();
+    // What browsers run is data here: it is served as it is.
+    const isOurs = (path: string) =>
+      !path.startsWith("bundle/") && !path.startsWith("gateway/explorer/browser/");
+    const places = built.filter(isOurs).sort();
     expect(places).to.deep.equal(entries.map((path) => path.replace(/\.ts$/, ".js")));
   });
 

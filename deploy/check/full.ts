@@ -4,7 +4,7 @@ import { localSteps } from "./local-steps.ts";
 import { manifestSteps } from "./manifests/steps.ts";
 import { inspectAdvisories } from "./packages/advisories.ts";
 import { productionSteps } from "./production.ts";
-import { ensurePromtool, type Server, startMongodb, startRedis } from "./servers.ts";
+import { ensureChromium, ensurePromtool, type Server, startMongodb, startRedis } from "./servers.ts";
 import { addTallies, runSteps, type Step } from "./step.ts";
 import { runInLanes } from "./suites/lanes.ts";
 import { listProductTests, runSuite, type SuiteVerdict, TOOL_TESTS } from "./suites/suites.ts";
@@ -33,6 +33,13 @@ const promtool: Step = {
     return { faults: [] };
   },
 };
+const chromium: Step = {
+  name: "Chromium",
+  inspect: async () => {
+    await ensureChromium();
+    return { faults: [] };
+  },
+};
 const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 
 /**
@@ -44,7 +51,7 @@ export async function checkFully(): Promise<boolean> {
   const faults: string[] = [];
   const servers = new Map<string, Server>();
   try {
-    tally = addTallies(tally, await runSteps([promtool, ...serverSteps(servers)]));
+    tally = addTallies(tally, await runSteps([promtool, chromium, ...serverSteps(servers)]));
     const urls = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
     const unbuilt = await buildForTests();
     faults.push(...unbuilt);

@@ -15,9 +15,13 @@ const TYPES = [
   ...["--incremental", "--tsBuildInfoFile", "node_modules/.cache/types.tsbuildinfo"],
 ];
 
+/** The explorer's code runs where there is a DOM and no Node. */
+const BROWSER_TYPES = ["node", "node_modules/typescript/bin/tsc", "-p", "gateway/explorer/browser"];
+
 /** The checks that need no server and no network: what `npm run check` runs before every commit. */
 export const localSteps: readonly Step[] = [
   { name: "types", inspect: () => inspectCommand(TYPES) },
+  { name: "types of the explorer", inspect: () => inspectCommand(BROWSER_TYPES) },
   {
     name: "lint and format",
     inspect: () =>

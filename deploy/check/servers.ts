@@ -65,6 +65,11 @@ export async function ensurePromtool(): Promise<void> {
   if (!(await isOnPath("promtool"))) await installPackage("prometheus");
 }
 
+/** Chromium, which the test of the explorer looks through; Debian has it under its own name. */
+export async function ensureChromium(): Promise<void> {
+  if (!process.env.CHROMIUM && !(await isOnPath("chromium"))) await installPackage("chromium");
+}
+
 async function installPackage(name: string): Promise<void> {
   if (process.getuid?.() !== 0 || !(await isOnPath("apt-get"))) {
     throw new Error(`Cannot find ${name}: install it, it is not on PATH.`);

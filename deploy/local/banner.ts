@@ -49,6 +49,8 @@ export function banner(facts: BannerFacts): string {
     "",
     `chaintables answers on ${url} (started in ${facts.startedInSeconds.toFixed(1)} s)`,
     "",
+    // In the fragment, which no browser sends and no log has: the page takes it out of the address.
+    `  explorer       ${url}/#key=${encodeURIComponent(apiKey)}`,
     `  documentation  ${url}/docs`,
     `  OpenAPI        ${url}/openapi.json`,
     `  state          ${url}/readyz`,

@@ -9,6 +9,10 @@ import type { Page } from "../request/routes.ts";
 export interface DocumentOptions {
   readonly type: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Default: private, for a minute. */
+  readonly cacheControl?: string;
+  /** Header of the request that decides whether it gets this document at all. */
+  readonly vary?: string;
   /** The base address that a request sees; the only part of it that a document may depend on. */
   readonly baseUrlOf: (req: Request) => string;
   /** The whole text for a base address. Called again after some time, and when `version` returns something else. */
@@ -31,6 +35,7 @@ interface Kept {
 /** A page that is rendered, tagged and compressed once, and then served from memory. */
 export function createDocument(options: DocumentOptions): Page {
   const { type, headers = {}, baseUrlOf, render } = options;
+  const vary = [options.vary, "Accept-Encoding"].filter(Boolean).join(", ");
   const kept = new LRUCache<string, Kept>({ max: MAX_KEPT });
 
   const answerFor = (baseUrl: string): EncodableResponse => {
@@ -53,9 +58,9 @@ export function createDocument(options: DocumentOptions): Page {
     const answer = answerFor(baseUrlOf(req));
     const etag = answer.etag as string;
     // The document names the host of its request: no shared cache may serve it to others.
-    res.setHeader("Cache-Control", `private, max-age=${KEPT_SECONDS}`);
+    res.setHeader("Cache-Control", options.cacheControl ?? `private, max-age=${KEPT_SECONDS}`);
     res.setHeader("ETag", etag);
-    res.setHeader("Vary", "Accept-Encoding");
+    res.setHeader("Vary", vary);
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     if (matchesTag(req.headers["if-none-match"], etag)) {
       res.statusCode = 304;

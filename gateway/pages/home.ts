@@ -1,6 +1,8 @@
 import { sendText } from "../../services/shared/http/exchange.ts";
 import { VERSION } from "../../services/shared/process/version.ts";
+import type { Explorer } from "../explorer/explorer.ts";
 import type { Page } from "../request/routes.ts";
+import { createDocument } from "./document.ts";
 
 const text = JSON.stringify({
   name: "chaintables",
@@ -16,13 +18,20 @@ export const docsRedirect: Page = (_req, res) => {
   sendText(res, { status: 308, type: "text/plain; charset=utf-8", text: "See /docs\n" });
 };
 
-/** GET /: redirects browsers to the documentation, returns its addresses to programs. */
-export const homePage: Page = (req, res) => {
-  res.setHeader("Vary", "Accept");
-  if (!(req.headers.accept ?? "").includes("text/html")) {
+/** GET /: the explorer for browsers; addresses of documents for programs. */
+export function createHomePage({ html, policy }: Pick<Explorer, "html" | "policy">): Page {
+  const page = createDocument({
+    type: "text/html; charset=utf-8",
+    headers: { "Content-Security-Policy": policy },
+    vary: "Accept",
+    // It names the files of this version, which the next one does not have.
+    cacheControl: "no-cache",
+    baseUrlOf: () => "",
+    render: () => html,
+  });
+  return (req, res) => {
+    if ((req.headers.accept ?? "").includes("text/html")) return page(req, res);
+    res.setHeader("Vary", "Accept");
     sendText(res, { status: 200, type: "application/json", text });
-    return;
-  }
-  res.setHeader("Location", "/docs");
-  sendText(res, { status: 302, type: "text/plain; charset=utf-8", text: "See /docs\n" });
-};
+  };
+}

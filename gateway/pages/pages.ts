@@ -2,12 +2,13 @@ import type { Endpoint, Family } from "../../services/shared/contract/endpoint.t
 import { createProbes } from "../../services/shared/service/probes.ts";
 import type { Auth } from "../auth/open-auth.ts";
 import type { PublicLimits } from "../auth/public-limits.ts";
+import { createExplorer } from "../explorer/explorer.ts";
 import type { ServiceStatuses } from "../proxy/upstream/service-statuses.ts";
 import type { Upstream, UpstreamGroup } from "../proxy/upstream/upstream.ts";
 import type { Clock } from "../request/clock.ts";
 import type { Page } from "../request/routes.ts";
 import { createDocsPage } from "./docs.ts";
-import { docsRedirect, homePage } from "./home.ts";
+import { createHomePage, docsRedirect } from "./home.ts";
 import type { LiveExamples } from "./live-examples.ts";
 import { createLlmsFullPage, createLlmsPage } from "./llms.ts";
 import { createOpenApiPage } from "./openapi.ts";
@@ -48,8 +49,11 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
       await deps.publicLimits.count("page", req, res);
       await page(req, res);
     };
+  const explorer = createExplorer(deps.catalogue);
+  const assets = Object.entries(explorer.assets).map(([path, page]) => [path, counted(page)]);
   return {
-    "/": counted(homePage),
+    "/": counted(createHomePage(explorer)),
+    ...Object.fromEntries(assets),
     "/docs": counted(createDocsPage(deps)),
     "/docs/": counted(docsRedirect),
     "/openapi.json": counted(createOpenApiPage(deps)),

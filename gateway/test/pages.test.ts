@@ -126,13 +126,6 @@ describe("gateway: pages", () => {
     expect(answer.headers.get("content-security-policy")).to.contain(`style-src 'sha256-${hash}'`);
   });
 
-  it("/ redirects browsers to the documentation and lists the addresses for programs", async () => {
-    const browser = await read("/", { headers: { Accept: "text/html,*/*" } });
-    expect(browser.status).to.equal(302);
-    expect(browser.headers.get("location")).to.equal("/docs");
-    expect(await (await read("/")).json()).to.include({ docs: "/docs", openapi: "/openapi.json" });
-  });
-
   it("/livez reports that the process answers, /metrics what it has done, by template", async () => {
     expect(await (await read("/livez")).json()).to.deep.equal({ status: "ok" });
     await gateway.get("/evm/chains?a=1");

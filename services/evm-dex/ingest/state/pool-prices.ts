@@ -44,6 +44,8 @@ export class PoolPrices {
   readonly #rested = new PoolTimers();
   /** The second of the last block: no point was dropped that is within five minutes of it. */
   #now = 0;
+  /** Of pools that came to rest with an event after this second it is known. It never falls, though time may. */
+  #restedSince = 0;
 
   constructor(anchors: readonly string[], rules?: WalkRules) {
     this.graph = new PriceGraph(anchors, rules);
@@ -83,7 +85,7 @@ export class PoolPrices {
 
   /** Computes the prices of the loaded pools at the last block, whose links these are. */
   resume(links: ReadonlyMap<string, TokenLink>, now: number): void {
-    this.#now = now;
+    this.#setNow(now);
     this.graph.resume(links);
     this.graph.update(now);
     this.graph.takeLinks();
@@ -102,8 +104,8 @@ export class PoolPrices {
 
   /** Updates the pools that a block touched. Returns the links that changed in this block. */
   closeBlock(touched: Iterable<PoolEntry>, time: number): LinkChange[] {
-    this.#now = time;
-    this.#rested.drop(time - MEDIAN_WINDOW_SECONDS - REWIND_SECONDS);
+    this.#setNow(time);
+    this.#rested.drop(this.#restedSince);
     for (const entry of touched) {
       const points = this.#addPoint(entry, time);
       const edge = edgeOf(entry, points);
@@ -130,7 +132,7 @@ export class PoolPrices {
     const from = to - MEDIAN_WINDOW_SECONDS;
     const wholeAfter = this.#now - MEDIAN_WINDOW_SECONDS;
     const rested = this.#rested.takeAfter(from);
-    if (to < this.#now - REWIND_SECONDS) return undefined;
+    if (from < this.#restedSince) return undefined;
     const incomplete = new Set([...rested].filter((pool) => !changed.has(pool)));
     for (const [pool, points] of this.#points) {
       if (changed.has(pool) || (points.at(-1)?.time ?? 0) <= from) continue;
@@ -143,6 +145,11 @@ export class PoolPrices {
       this.#restOrWait(pool, points, to);
     }
     return { incomplete: [...incomplete], wholeAfter };
+  }
+
+  #setNow(time: number): void {
+    this.#now = time;
+    this.#restedSince = Math.max(this.#restedSince, time - MEDIAN_WINDOW_SECONDS - REWIND_SECONDS);
   }
 
   /** The points of a pool that are here. */

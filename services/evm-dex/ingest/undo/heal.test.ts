@@ -122,7 +122,7 @@ describeLong("healIndexer", () => {
         }
         await store.close();
       }),
-      { numRuns: 20 },
+      { numRuns: 60 },
     );
   });
 });

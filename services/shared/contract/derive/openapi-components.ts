@@ -132,7 +132,11 @@ const DOCUMENTED = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !UNDOCU
 
 /** References to the error responses of an operation; `paid` adds 402. */
 export function errorResponses(paid: boolean): Record<string, unknown> {
-  const codes = DOCUMENTED.filter((code) => paid || code !== "payment_required");
+  return errorResponsesOf(...DOCUMENTED.filter((code) => paid || code !== "payment_required"));
+}
+
+/** References to the responses of these errors, by status. */
+export function errorResponsesOf(...codes: readonly (typeof DOCUMENTED)[number][]): Record<string, unknown> {
   return Object.fromEntries(
     codes.map((code) => [HTTP_STATUS[code], { $ref: `#/components/responses/${ERRORS[code].name}` }]),
   );

@@ -1,4 +1,4 @@
-import { errorResponses } from "./openapi-components.ts";
+import { errorResponses, errorResponsesOf } from "./openapi-components.ts";
 
 const text = (description: string) => ({ type: "string", description });
 const nullable = (properties: Record<string, unknown>, description: string) => ({
@@ -56,6 +56,8 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
       operationId: "getStatus",
       tags: ["gateway"],
       summary: "How far each chain is indexed, by service; versions",
+      description:
+        "What the gateway last heard of the services. Counts against the limit of the client's address.",
       security: [],
       responses: {
         200: jsonResponse("Always 200: it judges nothing.", {
@@ -69,6 +71,7 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
               "By chain id, or solana; then by service: block, head, lagBlocks, lagSeconds, fromBlock, blocksPerSecond, and what is left of the first read.",
           },
         }),
+        ...errorResponsesOf("bad_request", "rate_limited"),
       },
     },
   },
@@ -77,6 +80,8 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
       operationId: "getReadiness",
       tags: ["gateway"],
       summary: "Whether every service can be reached, service by service",
+      description:
+        "For load balancers: a gateway that is not ready gets no requests. Not counted against any limit.",
       security: [],
       responses: {
         200: jsonResponse("Ready.", {
@@ -87,6 +92,7 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
           status: status("not_ready", "draining"),
           services: { type: "object", description: "By name of the service." },
         }),
+        ...errorResponsesOf("bad_request"),
       },
     },
   },
@@ -95,8 +101,13 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
       operationId: "getLiveness",
       tags: ["gateway"],
       summary: "Whether the gateway's process answers",
+      description:
+        "For supervisors: a process that does not answer is started anew. Not counted against any limit.",
       security: [],
-      responses: { 200: jsonResponse("It does.", { status: status("ok") }) },
+      responses: {
+        200: jsonResponse("It does.", { status: status("ok") }),
+        ...errorResponsesOf("bad_request"),
+      },
     },
   },
 };

@@ -36,6 +36,9 @@ export function toOpenApi(
     info: {
       title: "chaintables",
       version: API_VERSION,
+      contact: { name: "The operator of this instance" },
+      // As package.json says it.
+      license: { name: "None: all rights reserved", url: "https://choosealicense.com/no-permission/" },
       description:
         "Read-only queries for on-chain market data, answered as tables: column metadata and rows of values. The examples of an operation's parameters are one request together: of data of this instance where `x-examples-of` says so, else of Base and Solana mainnet.",
     },

@@ -92,7 +92,13 @@ const DOCUMENT = {
   ...closed(
     {
       openapi: { const: "3.0.0" },
-      info: closed({ title: text, version: text, description: text }, ["title", "version"]),
+      info: closed(
+        {
+          ...{ title: text, version: text, description: text },
+          ...{ contact: closed({ name: text }), license: closed({ name: text, url: text }, ["name"]) },
+        },
+        ["title", "version"],
+      ),
       servers: { type: "array", items: server },
       security: { type: "array", items: mapOf({ type: "array", items: text }) },
       tags: { type: "array", items: closed({ name: text, description: text }, ["name"]) },
