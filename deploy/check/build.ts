@@ -61,7 +61,6 @@ const TEST_PROGRAMS = [
   "deploy/devnet/main.ts",
   "deploy/devnet/portal/main.ts",
   "deploy/devnet/solana/main.ts",
-  "deploy/doctor/main.ts",
   "deploy/export/main.ts",
   "deploy/pay/main.ts",
 ];
