@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { createRpc } from "./node/rpc.ts";
 
@@ -34,7 +34,7 @@ async function waitForBlock({ blockNumber }: Started, number: number): Promise<v
   while ((await blockNumber()) < number) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-describeWithProcesses("devnet: process", () => {
+describeThorough("devnet: process", () => {
   let dataDir: string;
   let running: Started | undefined;
   before(async () => {

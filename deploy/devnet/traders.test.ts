@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { type Hex, type Log, parseEventLogs } from "viem";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { aavePoolAbi } from "./contracts/aave/abi.ts";
 import { HISTORY_S, historyTimes, tradeHistory } from "./history.ts";
 import { FAMILIES } from "./plan.ts";
@@ -13,7 +13,7 @@ import { parseSlipstreamEvents } from "./v3/testkit.ts";
 
 const GENESIS_S = 1_760_000_000;
 
-describeWithChain("devnet: traders", () => {
+describeThorough("devnet: traders", () => {
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S, accounts: 32 });
@@ -101,7 +101,7 @@ describeWithChain("devnet: traders", () => {
   });
 });
 
-describeWithChain("devnet: traders on every family", () => {
+describeThorough("devnet: traders on every family", () => {
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S, accounts: 32, families: FAMILIES });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { createLog } from "../../services/shared/logging/log.ts";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { exitSentence, readableLine } from "../local/ingest-lines.ts";
 import { type ProcessExit, superviseProcess } from "../local/supervisor.ts";
@@ -12,7 +12,7 @@ import { type ProcessExit, superviseProcess } from "../local/supervisor.ts";
 /** Nobody listens there: the service needs a source, but no answer of it. */
 const SOURCE = { EVM_RPC_8453: "http://127.0.0.1:9" };
 
-describeWithProcesses("an ingest that ends of its configuration", () => {
+describeThorough("an ingest that ends of its configuration", () => {
   let dataDir: string;
   let lending: TestProcess;
   let url: string;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { testFormats } from "./format-walk.ts";
 import { testMcp } from "./mcp-walk.ts";
 import { type Stack, startStack } from "./stack.ts";
@@ -21,7 +21,7 @@ interface Operation {
 }
 
 /** The local chains: none of their contracts has an address of mainnet's. Services demand their token on the way. */
-describeWithChain("examples of the documents, on the instance that shows them", () => {
+describeThorough("examples of the documents, on the instance that shows them", () => {
   let stack: Stack;
   before(async () => {
     stack = await startStack({ SERVICE_TOKEN: TOKEN });

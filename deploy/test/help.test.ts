@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { it } from "mocha";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { builtFile } from "../../services/shared/testkit/process.ts";
 import { ROOT, run } from "./screen.ts";
 
@@ -48,7 +48,7 @@ const quickCommandOf = (script: string, words: string) =>
     return builtFile(join(ROOT, source)) ?? asWritten;
   });
 
-describeWithProcesses("the command line", () => {
+describeThorough("the command line", () => {
   for (const [script, named] of Object.entries(COMMANDS)) {
     it(`npm run ${script} -- --help explains itself; an unknown option is exit 2 with a sentence`, async () => {
       const [help, unknown] = await Promise.all([

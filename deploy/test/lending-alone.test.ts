@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 import { type Screen, signalGroup, type } from "./screen.ts";
 
 const KEY = "bootstrap key of lending alone";
 
-describeWithChain("npm start with lending alone in its deployments", () => {
+describeThorough("npm start with lending alone in its deployments", () => {
   let chain: TestChain;
   let dataDir: string;
   let started: Screen;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 
 /** What a person waits after a Ctrl-C. */
@@ -67,7 +67,7 @@ interface Stopped {
   readonly log: string;
 }
 
-describeWithProcesses("stops within three seconds", () => {
+describeThorough("stops within three seconds", () => {
   let folder: string;
   let silent: Server;
   const running: TestProcess[] = [];

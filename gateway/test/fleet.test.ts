@@ -1,7 +1,7 @@
 import { get } from "node:http";
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { runProgram } from "../../services/shared/testkit/process.ts";
 import {
   createGatewayProcesses,
@@ -45,7 +45,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-describeWithProcesses("gateway: several workers", () => {
+describeThorough("gateway: several workers", () => {
   if ("Deno" in globalThis) {
     it("are refused under Deno, which has no node:cluster", async () => {
       const { code, stdout } = await runProgram("gateway/main.ts", { env: { GATEWAY_WORKERS: "2" } });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, it } from "mocha";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough, describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import {
   createGatewayProcesses,
@@ -119,7 +119,7 @@ describeWithProcesses("gateway: the keys command", () => {
   });
 });
 
-describeWithProcesses("gateway: two processes and a revoked key", () => {
+describeThorough("gateway: two processes and a revoked key", () => {
   let processes: GatewayProcesses;
   let redis: RedisServer | undefined;
   beforeEach(async () => {

@@ -7,7 +7,7 @@ import { installMulticall, MULTICALL3 } from "../../deploy/devnet/node/multicall
 import { USDC } from "../../deploy/devnet/usdc/usdc.ts";
 import { createLog } from "../../services/shared/logging/log.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { type Ledger, openLedger } from "../payments/ledger/ledger.ts";
 import { createMemoryLocks } from "../payments/ledger/locks.ts";
 import type { PaymentRecord } from "../payments/ledger/payment-record.ts";
@@ -30,7 +30,7 @@ const SLOW_MS = 1_500;
 /** Until a payment is old enough to be looked after, and between the end of a round and the next one. */
 const WAITING_MS = 30_000 + 15_000;
 
-describeWithChain("gateway: open payments among many", () => {
+describeThorough("gateway: open payments among many", () => {
   let world: PaymentEnvironment;
   let gateway: PayGateway;
   before(async () => {

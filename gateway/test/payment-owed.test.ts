@@ -1,7 +1,7 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { BOOTSTRAP_KEY } from "../testkit/gateway.ts";
 import { createBurningPayer } from "../testkit/payments/contract-wallet.ts";
@@ -19,7 +19,7 @@ import { answerTable, answerTableOf, TABLE_TEXT } from "../testkit/upstream.ts";
 
 const KB = 1_024;
 
-describeWithChain("gateway: paid answers that do not arrive", () => {
+describeThorough("gateway: paid answers that do not arrive", () => {
   let world: PaymentEnvironment;
   let gateway: PayGateway;
   let count = 0;

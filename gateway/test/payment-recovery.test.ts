@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, afterEach, before, it } from "mocha";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { fetchWith, type Payer, receiptOf, signFor } from "../testkit/payments/payer.ts";
 import {
@@ -15,7 +15,7 @@ import {
 import { until } from "../testkit/until.ts";
 import { answerTable, type FakeUpstream, startFakeUpstream, TABLE_TEXT } from "../testkit/upstream.ts";
 
-describeWithChain("gateway: payments over the death of a gateway", () => {
+describeThorough("gateway: payments over the death of a gateway", () => {
   let world: PaymentEnvironment;
   let service: FakeUpstream;
   let folder: string;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeRounds } from "../../services/shared/testkit/describe.ts";
+import { describeThoroughRounds } from "../../services/shared/testkit/describe.ts";
 import { runTrials } from "../testkit/payments/payment-trials.ts";
 import { startTrialEnvironment, type TrialEnvironment } from "../testkit/payments/trial-environment.ts";
 
@@ -8,7 +8,7 @@ import { startTrialEnvironment, type TrialEnvironment } from "../testkit/payment
 const WANTED = Number(process.env.TEST_PAYMENT_TRIALS ?? 8);
 const TRIALS = "Deno" in globalThis ? Math.min(WANTED, 25) : WANTED;
 
-describeRounds(TRIALS, "gateway: random trials of payments", () => {
+describeThoroughRounds(TRIALS, "gateway: random trials of payments", () => {
   let world: TrialEnvironment;
   before(async () => {
     world = await startTrialEnvironment();

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { privateKeyToAccount } from "viem/accounts";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { mintApiKey } from "../auth/keys/api-key.ts";
 import { until } from "../testkit/until.ts";
@@ -42,7 +42,7 @@ function formsOf(secret: string): string[] {
   return [...new Set([...forms, JSON.stringify(bare).slice(1, -1)])];
 }
 
-describeWithProcesses("secrets of real processes", () => {
+describeThorough("secrets of real processes", () => {
   let folder: string;
   const servers: (Server | TcpServer)[] = [];
   const running = new Map<string, TestProcess>();

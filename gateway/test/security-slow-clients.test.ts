@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
-import { describeLong } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { expectErrorForm } from "../testkit/expect-error.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { readAnswer } from "../testkit/raw-http.ts";
@@ -22,7 +22,7 @@ interface SlowClient {
   readonly isClosed: () => boolean;
 }
 
-describeLong("gateway: slow clients", () => {
+describeThorough("gateway: slow clients", () => {
   let gateway: TestGateway;
   const clients: SlowClient[] = [];
   beforeEach(async () => {

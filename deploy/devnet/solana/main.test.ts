@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../../services/shared/testkit/describe.ts";
 import { startProgram, type TestProcess } from "../../../services/shared/testkit/process.ts";
 import { createSolanaSource } from "../../../services/solana/chain/source.ts";
 
@@ -40,7 +40,7 @@ async function waitForSlot({ head }: Started, slot: number): Promise<void> {
   while ((await head()) < slot) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-describeWithProcesses("Solana devnet: process", () => {
+describeThorough("Solana devnet: process", () => {
   let dataDir: string;
   let running: Started | undefined;
   before(async () => {

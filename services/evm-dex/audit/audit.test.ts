@@ -4,7 +4,7 @@ import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { put, remove, type Store } from "../../shared/storage/port.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { loadDeployments } from "../deployments.ts";
 import { Retention, type WrittenBatch } from "../ingest/retention/retention.ts";
 import {
@@ -25,7 +25,7 @@ import { auditOnce } from "./testkit.ts";
 
 const CHAIN_ID = 8453;
 
-describeWithChain("audit", () => {
+describeThorough("audit", () => {
   let chain: TestChain;
   let ingest: TestIngest;
   let options: Omit<AuditOptions, "pools" | "seed">;

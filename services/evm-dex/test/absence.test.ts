@@ -23,7 +23,7 @@ const ABSENCES =
 
 describeOnEngines(
   (engine) => `evm-dex ingest on ${engine}: a long absence`,
-  { rounds: 22 },
+  { rounds: 22, thorough: true },
   (engine) => {
     let chain: TestChain;
     let opened: { store: Store; remove(): Promise<void> };

@@ -12,7 +12,7 @@ import { readArchiveLines } from "../../shared/evm/archive/files.ts";
 import { openArchive } from "../../shared/evm/archive/folder-client.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { put } from "../../shared/storage/port.ts";
-import { describeWithProcesses } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { startProgram } from "../../shared/testkit/process.ts";
 import { COLLECTIONS, checkpoints, poolEvents } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -29,7 +29,7 @@ const IMPORT = "services/evm-dex/ingest/archive/import/main.ts";
 /** The newest 256 are read with their headers whatever there is: the rest come from the folder. */
 const BLOCKS = 420;
 
-describeWithProcesses("npm run record, npm run import", () => {
+describeThorough("npm run record, npm run import", () => {
   let chain: TestChain;
   let folder: string;
   let final: number;

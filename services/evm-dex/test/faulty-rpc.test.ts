@@ -4,7 +4,7 @@ import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/node/faul
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { SourceOptions } from "../../shared/evm/source/source.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import {
   dumpFreshIndex,
   dumpStore,
@@ -27,7 +27,7 @@ const FAULTS = {
 };
 type Counts = ReturnType<FaultyRpc["counts"]>;
 
-describeWithChain("evm-dex ingest: RPC endpoints that fail", () => {
+describeThorough("evm-dex ingest: RPC endpoints that fail", () => {
   let chain: TestChain;
   let rpcs: FaultyRpc[] = [];
 

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { endpoint } from "../endpoints/evm/dexb/v3/pool.endpoint.ts";
 import { dexbPoolHandler } from "../endpoints/evm/dexb/v3/pool.handler.ts";
@@ -20,7 +20,7 @@ const GENESIS_S = 1_700_000_000;
 const RANGES = [300, 3_600, DAY, 7 * DAY, 30 * DAY, 365 * DAY];
 
 /** An index that began an hour ago, of a chain that is older than a year. */
-describeWithChain("evm-dex: windows of history", () => {
+describeThorough("evm-dex: windows of history", () => {
   let chain: TestChain;
   let folder: string;
   let grown: TestIngest;

@@ -10,7 +10,7 @@ import { createTraders, type Traders } from "../../../deploy/devnet/traders.ts";
 import type { SourceEvent } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChunksInThreads } from "../ingest/history/chunk-thread.ts";
 import { type GrowContext, growHistory, growOnce } from "../ingest/history/grow.ts";
@@ -27,7 +27,7 @@ const BLOCK_S = 150;
 const STARTED_S = GENESIS_S + 40 * 86_400 - 1_234;
 const DAYS = 30;
 
-describeWithChain("evm-dex ingest: history", () => {
+describeThorough("evm-dex ingest: history", () => {
   let chain: TestChain;
   let traders: Traders;
   let folder: string;

@@ -11,7 +11,7 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { describeRounds } from "../../shared/testkit/describe.ts";
+import { describeThoroughRounds } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -28,7 +28,7 @@ const BLOCKS = KILLS < 50 ? 1_000 : 1_600;
 /** Blocks between two kills at most: together they lead from the backfill to the head. */
 const STRIDE = Math.ceil(BLOCKS / KILLS);
 
-describeRounds(KILLS, "evm-dex ingest: SIGKILL", () => {
+describeThoroughRounds(KILLS, "evm-dex ingest: SIGKILL", () => {
   let chain: TestChain;
   let rpc: FaultyRpc;
   let dataDir: string;

@@ -4,7 +4,7 @@ import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { ChainPortal } from "../../shared/evm/testkit/chain-portal.ts";
 import { startRpcPortal } from "../../shared/evm/testkit/rpc-portal.ts";
-import { describeRounds } from "../../shared/testkit/describe.ts";
+import { describeThoroughRounds } from "../../shared/testkit/describe.ts";
 import { pools } from "../store/collections.ts";
 import {
   dumpFreshIndex,
@@ -20,7 +20,7 @@ const QUIET_BLOCKS = 1_050;
 const BUSY_BLOCKS = 450;
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-describeRounds(8, "evm-dex ingest: history from a portal", () => {
+describeThoroughRounds(8, "evm-dex ingest: history from a portal", () => {
   let chain: TestChain;
   let portal: ChainPortal;
   let fresh: Record<string, unknown[]>;

@@ -8,7 +8,7 @@ import type { DeployedPool } from "../../../deploy/devnet/pools.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
 import { put } from "../../shared/storage/port.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { AuditRpc } from "../audit/rpc.ts";
 import { auditOnce } from "../audit/testkit.ts";
 import { dexaFeeMetrics, dexaPool, dexaPools } from "../contract.ts";
@@ -47,7 +47,7 @@ const CHAIN_ID = 8453 as const;
 /** Nothing but blocks. */
 const EMPTY = { transactionsPerBlock: 0 };
 
-describeWithChain("what the texts of fees, reserves and TVL say", () => {
+describeThorough("what the texts of fees, reserves and TVL say", () => {
   let chain: TestChain;
   let ingest: TestIngest;
 

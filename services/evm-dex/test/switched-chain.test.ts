@@ -73,7 +73,7 @@ function run(store: Store, { chain, urls }: { chain: TestChain; urls: readonly s
 
 describeOnEngines(
   (engine) => `evm-dex ingest on ${engine}: endpoints that switch to another chain`,
-  { rounds: 15 },
+  { rounds: 15, thorough: true },
   (engine) => {
     let directory: string;
     let chain: TestChain;

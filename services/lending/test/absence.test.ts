@@ -26,7 +26,7 @@ const ABSENCES =
 
 describeOnEngines(
   (engine) => `lending ingest on ${engine}: a long absence`,
-  { rounds: 22 },
+  { rounds: 22, thorough: true },
   (engine) => {
     let chain: TestChain;
     let indexed: IndexedChain & { remove(): Promise<void> };

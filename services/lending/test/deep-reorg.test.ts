@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { entities, entityHistory } from "../store/collections.ts";
 import {
   createPool,
@@ -16,7 +16,7 @@ import {
   type TestIngest,
 } from "./harness.ts";
 
-describeWithChain("lending ingest: forks deeper than the kept headers", () => {
+describeThorough("lending ingest: forks deeper than the kept headers", () => {
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   let ingest: TestIngest;

@@ -3,7 +3,7 @@ import { after, afterEach, before, it } from "mocha";
 import { type FaultyRpc, startFaultyRpc } from "../../../deploy/devnet/node/faulty-rpc.ts";
 import { LENDING_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import {
   dumpFreshIndex,
   dumpStore,
@@ -28,7 +28,7 @@ const FAULTS = {
 };
 type Counts = ReturnType<FaultyRpc["counts"]>;
 
-describeWithChain("lending ingest: RPC endpoints that fail", () => {
+describeThorough("lending ingest: RPC endpoints that fail", () => {
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   let rpcs: FaultyRpc[] = [];

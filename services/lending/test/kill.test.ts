@@ -10,7 +10,7 @@ import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { describeRounds } from "../../shared/testkit/describe.ts";
+import { describeThoroughRounds } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
 import { COLLECTIONS } from "../store/collections.ts";
@@ -23,7 +23,7 @@ const KILLS = Number(process.env.TEST_KILLS ?? 4);
 /** A scan of a long chain in many steps. */
 const RANGE_LIMIT = 40;
 
-describeRounds(KILLS, "lending ingest: SIGKILL", () => {
+describeThoroughRounds(KILLS, "lending ingest: SIGKILL", () => {
   let chain: TestChain;
   let rpc: FaultyRpc;
   let dataDir: string;

@@ -58,7 +58,7 @@ function run(store: Store, { indexed, urls }: { indexed: IndexedChain; urls: rea
 
 describeOnEngines(
   (engine) => `lending ingest on ${engine}: endpoints that switch to another chain`,
-  { rounds: 15 },
+  { rounds: 15, thorough: true },
   (engine) => {
     let chain: TestChain;
     let indexed: IndexedChain & { remove(): Promise<void> };

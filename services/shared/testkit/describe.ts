@@ -1,4 +1,4 @@
-import { describe, it, type Suite } from "mocha";
+import { type Context, describe, it, type Suite } from "mocha";
 
 /**
  * How long a test or a hook may take. `.mocharc.json` gives 10 s to all; more is given here and nowhere else: to suites
@@ -23,18 +23,31 @@ export function describeLong(title: string, define: () => void): Suite {
   return describeRounds(0, title, define);
 }
 
+/** What a suite says that was left to the full check. */
+export const LEFT_TO_FULL_CHECK =
+  "pending: takes too long for npm test; npm run check:full runs it, or TEST_THOROUGH=1";
+
 /**
- * A suite of a minute or more that little depends on from one change to the next: `npm run check:full` and CI run it
- * (TEST_THOROUGH=1), `npm test` shows it as pending, so that it ends within minutes.
+ * A suite that takes long by itself, or that little depends on from one change to the next: kills, faulty nodes, forks and
+ * attacks over whole chains, real processes by the dozen. `npm run check:full` and CI run it (TEST_THOROUGH=1); `npm test`
+ * shows it as pending, so that it ends within minutes.
  */
 export function describeThorough(title: string, define: () => void): void {
-  if (process.env.TEST_THOROUGH === "1") describeRounds(15, title, define);
-  else
-    describe(title, () => {
-      it("pending: takes a minute or more; npm run check:full runs it, or TEST_THOROUGH=1", function () {
-        this.skip();
-      });
-    });
+  describeThoroughRounds(15, title, define);
+}
+
+/** The same, one test of which repeats `rounds` times what takes seconds. */
+export function describeThoroughRounds(rounds: number, title: string, define: () => void): void {
+  if (isThorough()) describeRounds(rounds, title, define);
+  else describe(title, () => void it(LEFT_TO_FULL_CHECK, skip));
+}
+
+function isThorough(): boolean {
+  return process.env.TEST_THOROUGH === "1";
+}
+
+function skip(this: Context): void {
+  this.skip();
 }
 
 /** A suite with a chain or processes, one test of which repeats `rounds` times what takes seconds. */

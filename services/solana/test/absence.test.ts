@@ -47,7 +47,7 @@ async function catchUp(solana: TestSolana, store: Store): Promise<void> {
 
 describeOnEngines(
   (engine) => `Solana ingest after an absence, on ${engine}`,
-  { rounds: isThorough ? 30 : 15 },
+  { rounds: isThorough ? 30 : 15, thorough: true },
   (engine) => {
     let solana: TestSolana;
     let opened: Awaited<ReturnType<typeof engine.open>>;

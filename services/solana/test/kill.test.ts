@@ -9,7 +9,7 @@ import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import { describeRounds } from "../../shared/testkit/describe.ts";
+import { describeThoroughRounds } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
@@ -24,7 +24,7 @@ const KILLS = Math.ceil(Number(process.env.TEST_KILLS ?? 4));
 /** Slots behind the head when the first process starts: it is killed in its backfill, too. */
 const BEHIND = 160;
 
-describeRounds(KILLS, "Solana ingest: SIGKILL", () => {
+describeThoroughRounds(KILLS, "Solana ingest: SIGKILL", () => {
   let solana: TestSolana;
   let dataDir: string;
   let store: Store;

@@ -7,7 +7,7 @@ import { solanaDialect } from "../../../deploy/devnet/portal/solana/select.ts";
 import { type RpcServer, startRpcServer } from "../../../deploy/devnet/solana/server/rpc-server.ts";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { openPortalReader, type PortalTask } from "../ingest/read/portal-reader.ts";
 import { createLocalReader } from "../ingest/read/reader.ts";
 import { poolRows, tokenRows } from "../store/collections.ts";
@@ -17,7 +17,7 @@ import { contents } from "./store.ts";
 
 const SLOTS = 90;
 
-describeWithChain("Solana's history from a portal", () => {
+describeThorough("Solana's history from a portal", () => {
   let solana: TestSolana;
   let portal: Portal;
   /** The portal's own: calls of the ingest are counted. */

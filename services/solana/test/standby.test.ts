@@ -9,7 +9,7 @@ import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import { describeRounds } from "../../shared/testkit/describe.ts";
+import { describeThoroughRounds } from "../../shared/testkit/describe.ts";
 import type { TestProcess } from "../../shared/testkit/process.ts";
 import {
   type ServiceProcess,
@@ -27,7 +27,7 @@ const INGEST = new URL("../ingest/main.ts", import.meta.url);
 const SERVICE = new URL("../main.ts", import.meta.url);
 const TROUBLES = ["kill", "pause", "disconnect", "silence", "fork"] as const;
 
-describeRounds(TROUBLES.length, "Solana over gRPC: an ingest, its standby and two replicas", () => {
+describeThoroughRounds(TROUBLES.length, "Solana over gRPC: an ingest, its standby and two replicas", () => {
   let solana: TestSolana;
   let geyser: GeyserServer;
   let dataDir: string;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeWithChain } from "../../../shared/testkit/describe.ts";
+import { describeThorough } from "../../../shared/testkit/describe.ts";
 import { ATTACKS } from "./attacks.ts";
 import { Market, type Published } from "./market.ts";
 
@@ -44,7 +44,7 @@ function comparePools(
   for (const pool of own) damage.ownVolumeUsd = Math.max(damage.ownVolumeUsd, now.volume.get(pool) ?? 0);
 }
 
-describeWithChain("attacks on prices and values", () => {
+describeThorough("attacks on prices and values", () => {
   let market: Market;
   const table: string[] = [];
   /** Pools that no attacker made. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { it } from "mocha";
-import { describeRounds } from "../../testkit/describe.ts";
+import { describeRounds, describeThoroughRounds } from "../../testkit/describe.ts";
 import { openMongoStore } from "../mongodb/store.ts";
 import type { Store } from "../port.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
@@ -43,18 +43,23 @@ function mongodb(url: string | undefined): TestEngine {
   };
 }
 
-/** A suite for each engine; pending with its reason where the engine's server is absent. */
+/**
+ * A suite for each engine; pending with its reason where the engine's server is absent. With `thorough`, on any: see
+ * describeThorough.
+ */
 export function describeOnEngines(
   title: (engine: string) => string,
-  { rounds = 0 }: { rounds?: number },
+  { rounds = 0, thorough = false }: { rounds?: number; thorough?: boolean },
   suite: (engine: TestEngine) => void,
 ): void {
   for (const engine of [sqlite, mongodb(process.env.MONGODB_URL)]) {
-    describeRounds(rounds, title(engine.name), () => {
+    const define = () => {
       if (engine.absent === undefined) return suite(engine);
       it(`pending: ${engine.absent}`, function () {
         this.skip();
       });
-    });
+    };
+    if (thorough) describeThoroughRounds(rounds, title(engine.name), define);
+    else describeRounds(rounds, title(engine.name), define);
   }
 }
