@@ -1,7 +1,7 @@
 import { type Context, describe, it, type Suite } from "mocha";
 
 /**
- * How long a test or a hook may take. `.mocharc.json` gives 10 s to all; more is given here and nowhere else: to suites
+ * How long a test or a hook may take. `.mocharc.json` gives 30 s to all; more is given here and nowhere else: to suites
  * in which a chain, a server or another process starts, or that are long by themselves, on a machine that is busy.
  */
 const TIMEOUT_MS = 60_000;
