@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { it } from "mocha";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { createChainReader } from "./chain-reader.ts";
 import { openDevnet } from "./devnet.ts";
 import { FAMILIES } from "./plan.ts";
 import { createTestChain } from "./testkit.ts";
 
-describeWithChain("devnet: resumption", () => {
+describeThorough("devnet: resumption", () => {
   it("trades what it missed while it was off, then goes on at wall time", async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "chaintables-devnet-resume-"));
     const said: string[] = [];

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { afterEach, it } from "mocha";
 import { EXIT_CONFIG } from "../../services/shared/process/process.ts";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { collectingLog, until } from "../../services/shared/testkit/fixture.ts";
 import {
   type ProcessExit,
@@ -32,7 +32,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describeWithProcesses("host/supervisor and host/process", () => {
+describeThorough("host/supervisor and host/process", () => {
   const running: SupervisedProcess[] = [];
   const parents: ChildProcess[] = [];
   afterEach(async () => {

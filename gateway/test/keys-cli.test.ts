@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, it } from "mocha";
-import { describeThorough, describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import {
   createGatewayProcesses,
@@ -31,7 +31,7 @@ async function untilStatus(send: () => Promise<Response>, status: number): Promi
   }
 }
 
-describeWithProcesses("gateway: the keys command", () => {
+describeThorough("gateway: the keys command", () => {
   let processes: GatewayProcesses;
   let gateway: GatewayProcess;
   before(async () => {

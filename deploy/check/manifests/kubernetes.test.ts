@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { before, it } from "mocha";
-import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../../services/shared/testkit/describe.ts";
 import { ROOT } from "../command.ts";
 import { findKubernetesFaults, KUSTOMIZATIONS, readClusterRules } from "./kubernetes.ts";
 import { findLinkFaults } from "./kubernetes-links.ts";
@@ -203,7 +203,7 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
   ],
 ];
 
-describeWithProcesses("Kubernetes manifests", () => {
+describeThorough("Kubernetes manifests", () => {
   const rendered = new Map<string, KubernetesObject[]>();
   let base: KubernetesObject[];
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeLong } from "../../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../../services/shared/testkit/describe.ts";
 import { type Breach, type ImportReport, inspectImports, SOURCE_FOLDERS } from "./import-rules.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -233,7 +233,7 @@ async function countSources(): Promise<number> {
   return listings.flat().filter((name) => name.endsWith(".ts")).length;
 }
 
-describeLong("import rules", () => {
+describeThorough("import rules", () => {
   let root: string;
   let report: ImportReport;
 

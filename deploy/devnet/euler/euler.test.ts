@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { parseEventLogs, zeroAddress } from "viem";
-import { describeWithChain } from "../../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../../services/shared/testkit/describe.ts";
 import { eulerEarnAbi, eulerVaultAbi } from "../contracts/euler/abi.ts";
 import type { Address, Transaction } from "../node/transactions.ts";
 import { createTestChain, type TestChain } from "../testkit.ts";
@@ -15,7 +15,7 @@ import { onConnector, onVault } from "./transactions.ts";
 const GENESIS_S = 1_760_000_000;
 const YEAR = 31_556_952;
 
-describeWithChain("devnet: Euler", () => {
+describeThorough("devnet: Euler", () => {
   let chain: TestChain;
   let euler: EulerKit;
   before(async () => {

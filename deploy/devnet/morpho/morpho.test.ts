@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { type Hex, parseEventLogs, zeroAddress } from "viem";
-import { describeWithChain } from "../../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../../services/shared/testkit/describe.ts";
 import { metaMorphoAbi, morphoAbi } from "../contracts/morpho/abi.ts";
 import { lossKeepingVault, vaultFactory } from "../contracts/morpho/artifacts.ts";
 import { createTestChain, type TestChain } from "../testkit.ts";
@@ -12,7 +12,7 @@ import type { MorphoDeployment, MorphoMarket } from "./plan.ts";
 
 const GENESIS_S = 1_760_000_000;
 
-describeWithChain("devnet: Morpho", () => {
+describeThorough("devnet: Morpho", () => {
   let chain: TestChain;
   let deployment: MorphoDeployment;
   before(async () => {

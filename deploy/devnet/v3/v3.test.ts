@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { type Abi, encodeEventTopics, encodeFunctionData, type Hex, toEventSelector } from "viem";
-import { describeWithChain } from "../../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../../services/shared/testkit/describe.ts";
 import { pancakePoolAbi } from "../contracts/pancake/abi.ts";
 import { slipstreamFactoryAbi, slipstreamGaugeAbi, slipstreamPoolAbi } from "../contracts/slipstream/abi.ts";
 import * as artifacts from "../contracts/slipstream/artifacts.ts";
@@ -58,7 +58,7 @@ describe("devnet: Slipstream's and PancakeSwap's interfaces", () => {
   });
 });
 
-describeWithChain("devnet: kin of Uniswap v3", () => {
+describeThorough("devnet: kin of Uniswap v3", () => {
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({

@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders } from "../../../deploy/devnet/traders.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import { EulerWatch } from "./euler-watch.ts";
 
 const GENESIS_S = 1_760_000_000;
 
-describeWithChain("lending: Euler among traders", () => {
+describeThorough("lending: Euler among traders", () => {
   let chain: TestChain;
   before(async () => {
     chain = await createTestChain({ timestamp: GENESIS_S, poolCount: 1, families: ["euler-v2"] });

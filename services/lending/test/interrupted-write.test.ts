@@ -5,7 +5,7 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import { headers } from "../../shared/index/evm/headers.ts";
 import { put, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import { describeRounds } from "../../shared/testkit/describe.ts";
+import { describeThoroughRounds } from "../../shared/testkit/describe.ts";
 import { entities, entityHistory } from "../store/collections.ts";
 import {
   createPool,
@@ -56,7 +56,7 @@ function stepwise(store: Store, random: Random) {
   };
 }
 
-describeRounds(ROUNDS, "lending ingest: writes that break off in the middle", () => {
+describeThoroughRounds(ROUNDS, "lending ingest: writes that break off in the middle", () => {
   let chain: TestChain;
   let indexed: IndexedChain & { remove(): Promise<void> };
   before(async () => {

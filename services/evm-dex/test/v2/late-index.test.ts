@@ -5,7 +5,7 @@ import { createTestChain, type TestChain } from "../../../../deploy/devnet/testk
 import type { Cell } from "../../../shared/contract/column.ts";
 import { put, removeWhere } from "../../../shared/storage/port.ts";
 import { describeOnEngines } from "../../../shared/storage/testkit/engines.ts";
-import { describeWithChain } from "../../../shared/testkit/describe.ts";
+import { describeThorough } from "../../../shared/testkit/describe.ts";
 import { dexaProviderSummary } from "../../contract.ts";
 import { loadDeployments } from "../../deployments.ts";
 import { dexaProviderSummaryHandler } from "../../endpoints/evm/dexa/v2/provider-summary.handler.ts";
@@ -36,7 +36,7 @@ interface Follower {
   readonly memory: WalletMemory;
 }
 
-describeWithChain("dexa v2: an index that begins after its pools", () => {
+describeThorough("dexa v2: an index that begins after its pools", () => {
   let chain: TestChain;
   /** From the chain's beginning: it knows every position by its events. */
   let full: TestIngest;
