@@ -4,7 +4,7 @@ import { type Context, describe, it, type Suite } from "mocha";
  * How long a test or a hook may take. `.mocharc.json` gives 30 s to all; more is given here and nowhere else: to suites
  * in which a chain, a server or another process starts, or that are long by themselves, on a machine that is busy.
  */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 /** Added for each repetition in a suite that repeats something as often as a setting says (TEST_KILLS, FUZZ_REQUESTS …). */
 const ROUND_MS = 8_000;
 
