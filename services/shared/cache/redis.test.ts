@@ -20,7 +20,8 @@ if (url === undefined) {
   });
 } else {
   describeCache("redis", async () => {
-    const cache = await openCache({ redisUrl: url });
+    // Patient: a miss of a server that is slow for want of a processor would be no fault of the cache.
+    const cache = await openCache({ redisUrl: url, commandTimeoutMs: 5_000 });
     await untilHealthy(cache);
     return { cache, advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
   });
