@@ -1,5 +1,5 @@
 import type { Column } from "../../services/shared/contract/column.ts";
-import { sortableNames } from "../../services/shared/contract/define.ts";
+import { isRequired, sortableNames } from "../../services/shared/contract/define.ts";
 import { describeParameters } from "../../services/shared/contract/derive/parameters.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { FORMAT_PARAM } from "../../services/shared/contract/format.ts";
@@ -58,13 +58,12 @@ export function declareTables(catalogue: readonly Endpoint[]): DeclaredTable[] {
 
 const LEFT_OUT: ReadonlySet<string> = new Set([FORMAT_PARAM, "order_asc", "order_desc"]);
 
-function declareParams({ ...endpoint }: Endpoint): DeclaredParam[] {
+function declareParams(endpoint: Endpoint): DeclaredParam[] {
   return describeParameters(endpoint)
     .filter(({ name, aliasOf }) => aliasOf === undefined && !LEFT_OUT.has(name))
     .map(({ name, description, schema, example }) => {
       const { type, enum: options, pattern, minimum, maximum, default: value } = schema;
-      // An alias makes it optional on paper.
-      const required = endpoint.params[name]?.safeParse(undefined).success === false;
+      const required = isRequired(endpoint, name);
       const bounds = { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) };
       return {
         ...{ name, description, required, type, ...bounds },

@@ -1,3 +1,4 @@
+import { isRequired } from "../../services/shared/contract/define.ts";
 import { toMarkdown } from "../../services/shared/contract/derive/markdown.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import type { Page } from "../request/routes.ts";
@@ -26,10 +27,9 @@ export function createLlmsFullPage(deps: DocumentDeps): Page {
 }
 
 function renderIndex({ catalogue, payUrl }: DocumentDeps, baseUrl: string): string {
-  const line = ({ path, summary, params, priceUsd }: Endpoint): string => {
-    const required = Object.entries(params).flatMap(([name, schema]) =>
-      schema.safeParse(undefined).success ? [] : [name],
-    );
+  const line = (endpoint: Endpoint): string => {
+    const { path, summary, params, priceUsd } = endpoint;
+    const required = Object.keys(params).filter((name) => isRequired(endpoint, name));
     const needs = required.length === 0 ? "" : ` Needs ${required.join(", ")}.`;
     const price = priceUsd === undefined || payUrl === undefined ? "" : ` ${priceUsd} USD by x402.`;
     return `- [GET ${path}](${baseUrl}/docs#${path.slice(1).replaceAll("/", "-")}): ${summary}.${needs}${price}`;

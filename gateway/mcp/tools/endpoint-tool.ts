@@ -1,4 +1,5 @@
 import type { Column } from "../../../services/shared/contract/column.ts";
+import { isRequired } from "../../../services/shared/contract/define.ts";
 import { describeAnswer } from "../../../services/shared/contract/derive/markdown.ts";
 import {
   describeParameters,
@@ -78,10 +79,6 @@ export function createEndpointTool(endpoint: Endpoint): Tool {
 /** An endpoint without pages answers with all rows; those that a longer answer had no room for are skipped to here. */
 function skipRows(answer: Answer, offset: number): Answer {
   return { ...answer, rows: answer.rows.slice(offset), total: answer.rows.length };
-}
-
-function isRequired(endpoint: Endpoint, name: string): boolean {
-  return endpoint.params[name]?.safeParse(undefined).success === false;
 }
 
 function toProperty({ name, schema, description }: ParameterDoc): object {

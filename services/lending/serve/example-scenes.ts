@@ -1,4 +1,5 @@
 import type { Cell } from "../../shared/contract/column.ts";
+import { isRequired } from "../../shared/contract/define.ts";
 import type { Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
 import { parseQuery } from "../../shared/contract/parse.ts";
 import type { ExampleCandidate, FindExampleCandidates } from "../../shared/service/examples.ts";
@@ -39,10 +40,6 @@ export function findExampleScenes({ endpoints, handlers, chains }: SceneDeps): F
     }
     return scenes;
   };
-}
-
-function isRequired(endpoint: Endpoint, name: string): boolean {
-  return endpoint.params[name]?.safeParse(undefined).success === false;
 }
 
 /** Lists whose rows have all required parameters of the endpoint, the best one first. */

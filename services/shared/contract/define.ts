@@ -71,6 +71,11 @@ export function sortable<const C extends readonly Column[]>(columns: C): Sortabl
   return columns.map((column) => ({ ...column, sortable: true })) as unknown as Sortable<C>;
 }
 
+/** Whether a request must send this parameter, or its alias, under which either is optional in the documents. */
+export function isRequired({ params }: Pick<Endpoint, "params">, name: string): boolean {
+  return params[name]?.safeParse(undefined).success === false;
+}
+
 /** Names usable in order_asc and order_desc, in column order; empty where the endpoint takes no order. */
 export function sortableNames(endpoint: Endpoint): string[] {
   return endpoint.columns.filter((column) => column.sortable === true).map((column) => column.name);
