@@ -1,8 +1,8 @@
 import { EVM_ADDRESS } from "../../../services/shared/contract/param.ts";
-import { type Answer, type NamedRow, namedRows } from "../asking.ts";
+import type { Answer, NamedRow } from "../asking.ts";
 import { readInteger, requireText, toQueryValue } from "../tools/arguments.ts";
 import { type Arguments, type CallContext, type Tool, ToolArgumentError } from "../tools/tool.ts";
-import { CHAIN_ARGUMENT, type FindEndpoint, SUPPLY_LISTS } from "./endpoints.ts";
+import { CHAIN_ARGUMENT, type FindEndpoint, findSupplyLists, readChainId, supplyRows } from "./endpoints.ts";
 import { describeBlocks, formatFraction, formatLine, formatUsd, plainText } from "./text.ts";
 
 const DEFAULT_MIN_TVL_USD = 1_000_000;
@@ -14,7 +14,7 @@ const LISTED = ["true", "false", "all"];
 
 /** `best_yields`: where a token earns most, over all lending protocols. */
 export function createBestYields(find: FindEndpoint): Tool {
-  const lists = SUPPLY_LISTS.map(({ path, address }) => ({ endpoint: find(path), address }));
+  const lists = findSupplyLists(find);
 
   const call = async (args: Arguments, { ask, clock }: CallContext): Promise<string> => {
     const asset = requireText(args, "asset");
@@ -27,7 +27,7 @@ export function createBestYields(find: FindEndpoint): Tool {
     const listed = toQueryValue("listed", args.listed) ?? "true";
     if (!LISTED.includes(listed))
       throw new ToolArgumentError(`Cannot read listed: it is one of ${LISTED.join(", ")}.`);
-    const chainId = toQueryValue("chain_id", args.chain_id) ?? "8453";
+    const chainId = readChainId(args);
     const isAddress = EVM_ADDRESS.test(asset);
     const query = {
       chain_id: chainId,
@@ -37,13 +37,12 @@ export function createBestYields(find: FindEndpoint): Tool {
       ...(minTvlUsd === 0 ? {} : { min_tvl_usd: String(minTvlUsd) }),
       ...(isAddress ? { underlying_address: asset } : {}),
     };
-    const answers = await Promise.all(lists.map(({ endpoint }) => ask(endpoint, query)));
-    const found = answers.flatMap((answer, at) => {
-      const rows = namedRows(answer).filter((row) => isAddress || isSameSymbol(row.underlyingSymbol, asset));
-      return rows.map((row) => ({ row, address: row[lists[at]?.address ?? ""] }));
-    });
-    const open = found.filter(({ row }) => takesDeposits(row));
-    open.sort((a, b) => apyOf(b.row) - apyOf(a.row));
+    const answers = await Promise.all(lists.map((endpoint) => ask(endpoint, query)));
+    const found = answers
+      .flatMap(supplyRows)
+      .filter((row) => isAddress || isSameSymbol(row.underlyingSymbol, asset));
+    const open = found.filter(takesDeposits);
+    open.sort((a, b) => apyOf(b) - apyOf(a));
     const best = open.slice(0, limit);
     const what = `${asset} on chain ${chainId}, TVL from ${minTvlUsd} USD${listed === "all" ? "" : `, ${listed === "true" ? "listed by their protocol" : "not listed"}`}`;
     if (best.length === 0) {
@@ -56,23 +55,19 @@ export function createBestYields(find: FindEndpoint): Tool {
     return [
       `Best net supply APY for ${what}; ${best.length} of ${open.length}:`,
       "net APY | protocol | name | address | TVL | withdrawable now | utilisation",
-      ...best.map(({ row, address }) =>
+      ...best.map((row) =>
         formatLine([
           formatFraction(row.netSupplyApy),
           plainText(row.protocolId),
           plainText(row.vaultName),
-          String(address),
+          String(row.address),
           formatUsd(row.tvlUsd),
           formatUsd(row.availableLiquidityUsd),
           formatFraction(row.utilizationRate),
         ]),
       ),
       ...describeMore(open.length - best.length),
-      ...describeTokens(
-        asset,
-        open.map(({ row }) => row),
-        isAddress,
-      ),
+      ...describeTokens(asset, open, isAddress),
       ...describeIncomplete(answers),
       `Rates are variable and of this block; rewards are not counted.${describeClosed(found.length - open.length)}`,
       describeBlocks(answers, clock.nowMs()),

@@ -1,6 +1,6 @@
 import { type Answer, type NamedRow, namedRows } from "../asking.ts";
-import { type CallContext, ToolArgumentError } from "../tools/tool.ts";
-import { type FindEndpoint, SUPPLY_LISTS } from "./endpoints.ts";
+import type { CallContext } from "../tools/tool.ts";
+import { type FindEndpoint, findSupplyLists, listOfChain, supplyRows } from "./endpoints.ts";
 import { describeBlocks, formatFraction, formatLine, formatNumber, formatUsd, plainText } from "./text.ts";
 
 const POOL_LISTS = ["/evm/dexb/v3/pools", "/evm/clones/v3/pools"];
@@ -10,15 +10,13 @@ const ROWS = "1000";
 
 export function createEvmTokenReport(find: FindEndpoint) {
   const poolLists = POOL_LISTS.map(find);
-  const supplyLists = SUPPLY_LISTS.map(({ path, address }) => ({ endpoint: find(path), address }));
+  const supplyLists = findSupplyLists(find);
 
   return async (
     { token, chainId }: { readonly token: string; readonly chainId: string },
     { ask, clock }: CallContext,
   ): Promise<string> => {
-    const lists = poolLists.filter(({ params }) => params.chain_id?.safeParse(chainId).success === true);
-    if (lists.length === 0)
-      throw new ToolArgumentError(`Cannot read chain_id: no pools of chain ${chainId} are indexed.`);
+    const lists = listOfChain(poolLists, chainId);
     const [pools, supplies] = await Promise.all([
       Promise.all(
         lists.map((endpoint) =>
@@ -31,7 +29,7 @@ export function createEvmTokenReport(find: FindEndpoint) {
         ),
       ),
       Promise.all(
-        supplyLists.map(({ endpoint }) =>
+        supplyLists.map((endpoint) =>
           ask(endpoint, {
             chain_id: chainId,
             underlying_address: token,
@@ -41,9 +39,7 @@ export function createEvmTokenReport(find: FindEndpoint) {
         ),
       ),
     ]);
-    const vaults = supplies.flatMap((answer, at) =>
-      namedRows(answer).map((row) => ({ ...row, address: row[supplyLists[at]?.address ?? ""] as string })),
-    );
+    const vaults = supplies.flatMap(supplyRows);
     return [
       `${symbolOf(token, pools, vaults)} ${token}, chain ${chainId}`,
       describePrice(vaults),
@@ -57,10 +53,14 @@ export function createEvmTokenReport(find: FindEndpoint) {
 
 function symbolOf(token: string, pools: readonly Answer[], vaults: readonly NamedRow[]): string {
   const pool = pools.flatMap(namedRows)[0];
-  const isToken0 = String(pool?.token0Address).toLowerCase() === token.toLowerCase();
-  const symbol =
-    pool === undefined ? vaults[0]?.underlyingSymbol : isToken0 ? pool.token0Symbol : pool.token1Symbol;
+  const symbol = pool === undefined ? vaults[0]?.underlyingSymbol : symbolsOf(pool, token).own;
   return plainText(symbol) || "(symbol not known)";
+}
+
+/** Symbols of a pool of the token: its own, and that of the token on the other side. */
+function symbolsOf({ token0Address, token0Symbol, token1Symbol }: NamedRow, token: string) {
+  const isToken0 = String(token0Address).toLowerCase() === token.toLowerCase();
+  return isToken0 ? { own: token0Symbol, other: token1Symbol } : { own: token1Symbol, other: token0Symbol };
 }
 
 /** Lending has one price a token; it is what the amounts in USD were multiplied by. */
@@ -81,11 +81,9 @@ function describePools(pools: readonly Answer[], token: string): string[] {
   return [
     `Pools: ${counts.join(", ")}. The oldest:`,
     ...rows.map((row) => {
-      const isToken0 = String(row.token0Address).toLowerCase() === token.toLowerCase();
-      const other = plainText(isToken0 ? row.token1Symbol : row.token0Symbol);
       return formatLine([
         String(row.poolAddress),
-        `with ${other}`,
+        `with ${plainText(symbolsOf(row, token).other)}`,
         `fee ${formatNumber(Number(row.fee) / 10_000)} %`,
         plainText(row.dexName),
         `since ${row.createdAt}`,

@@ -1,10 +1,10 @@
 import type { Cell } from "../../../services/shared/contract/column.ts";
 import type { Endpoint } from "../../../services/shared/contract/endpoint.ts";
 import { type Answer, type Ask, AskError, type NamedRow, namedRows } from "../asking.ts";
-import { requireText, toQueryValue } from "../tools/arguments.ts";
+import { requireText } from "../tools/arguments.ts";
 import { toolNameOf } from "../tools/endpoint-tool.ts";
-import { type Arguments, type CallContext, type Tool, ToolArgumentError } from "../tools/tool.ts";
-import { CHAIN_ARGUMENT, type FindEndpoint } from "./endpoints.ts";
+import type { Arguments, CallContext, Tool } from "../tools/tool.ts";
+import { CHAIN_ARGUMENT, type FindEndpoint, listOfChain, readChainId } from "./endpoints.ts";
 import {
   describeBlocks,
   formatFraction,
@@ -26,7 +26,7 @@ export function createPoolReport(find: FindEndpoint): Tool {
 
   const call = async (args: Arguments, { ask, clock }: CallContext): Promise<string> => {
     const pool = requireText(args, "pool_address");
-    const chainId = toQueryValue("chain_id", args.chain_id) ?? "8453";
+    const chainId = readChainId(args);
     const answer = await askInTurn(ask, endpoints, { chainId, pool });
     const row = namedRows(answer)[0] ?? {};
     const lines = answer.endpoint.path === V2_PATH ? describeV2(row) : describeV3(row);
@@ -60,10 +60,7 @@ async function askInTurn(
   endpoints: readonly Endpoint[],
   { chainId, pool }: { readonly chainId: string; readonly pool: string },
 ): Promise<Answer> {
-  const asked = endpoints.filter(({ params }) => params.chain_id?.safeParse(chainId).success === true);
-  if (asked.length === 0)
-    throw new ToolArgumentError(`Cannot read chain_id: no pools of chain ${chainId} are indexed.`);
-  for (const endpoint of asked) {
+  for (const endpoint of listOfChain(endpoints, chainId)) {
     const days = endpoint.path === V2_PATH ? { apr_days_annualized: APR_DAYS } : {};
     try {
       return await ask(endpoint, { chain_id: chainId, pool_address: pool, ...days });

@@ -1,7 +1,7 @@
 import { EVM_ADDRESS } from "../../../services/shared/contract/param.ts";
-import { requireText, toQueryValue } from "../tools/arguments.ts";
+import { requireText } from "../tools/arguments.ts";
 import type { Arguments, CallContext, Tool } from "../tools/tool.ts";
-import { CHAIN_ARGUMENT, type FindEndpoint } from "./endpoints.ts";
+import { CHAIN_ARGUMENT, type FindEndpoint, readChainId } from "./endpoints.ts";
 import { createEvmTokenReport } from "./evm-token.ts";
 import { createSolanaTokenReport } from "./solana-token.ts";
 
@@ -13,7 +13,7 @@ export function createTokenReport(find: FindEndpoint): Tool {
     const token = requireText(args, "token_address");
     // What is neither is refused by the endpoint, which names the rule.
     if (!EVM_ADDRESS.test(token)) return describeSolanaToken(token, context);
-    const chainId = toQueryValue("chain_id", args.chain_id) ?? "8453";
+    const chainId = readChainId(args);
     return describeEvmToken({ token, chainId }, context);
   };
 
