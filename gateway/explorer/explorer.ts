@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { VERSION } from "../../services/shared/process/version.ts";
 import { EncodableResponse } from "../proxy/delivery/encodable-response.ts";
-import { negotiateEncoding } from "../request/encoding.ts";
+import { sendEncoded } from "../proxy/delivery/send-encoded.ts";
 import type { Page } from "../request/routes.ts";
 import { type Asset, assetOf, readAssets, readPage, versionOf } from "./assets.ts";
 import { declareTables } from "./declared-tables.ts";
@@ -58,15 +58,8 @@ export function createExplorer(catalogue: readonly Endpoint[]): Explorer {
 function assetPage({ type, body }: Asset): Page {
   const answer = new EncodableResponse({ headers: { "content-type": type }, body });
   return async (req, res) => {
-    const encoding = answer.isCompressible
-      ? negotiateEncoding(req.headers["accept-encoding"] as string | undefined)
-      : undefined;
-    const bytes = await answer.encode(encoding);
     res.setHeader("Cache-Control", "public, max-age=31536000, immutable");
     res.setHeader("Vary", "Accept-Encoding");
-    res.setHeader("Content-Type", type);
-    if (encoding !== undefined) res.setHeader("Content-Encoding", encoding);
-    res.setHeader("Content-Length", bytes.length);
-    res.end(bytes);
+    await sendEncoded(req, res, answer);
   };
 }

@@ -3,7 +3,7 @@ import type { Request } from "express";
 import { LRUCache } from "lru-cache";
 import { matchesTag } from "../../services/shared/http/conditional.ts";
 import { EncodableResponse } from "../proxy/delivery/encodable-response.ts";
-import { negotiateEncoding } from "../request/encoding.ts";
+import { sendEncoded } from "../proxy/delivery/send-encoded.ts";
 import type { Page } from "../request/routes.ts";
 
 export interface DocumentOptions {
@@ -67,13 +67,6 @@ export function createDocument(options: DocumentOptions): Page {
       res.end();
       return;
     }
-    const encoding = answer.isCompressible
-      ? negotiateEncoding(req.headers["accept-encoding"] as string | undefined)
-      : undefined;
-    const bytes = await answer.encode(encoding);
-    res.setHeader("Content-Type", type);
-    if (encoding !== undefined) res.setHeader("Content-Encoding", encoding);
-    res.setHeader("Content-Length", bytes.length);
-    res.end(bytes);
+    await sendEncoded(req, res, answer);
   };
 }

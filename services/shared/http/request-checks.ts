@@ -46,17 +46,13 @@ const IS_CLOSING = Symbol("is closing");
  * may see other request boundaries (request smuggling). A further request that Node parsed from the same packet is not
  * answered, since the proxy may not have sent it; closing the connection ends its client's wait.
  */
-export function acceptRequest(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { allowsBody = false }: BodyRule = {},
-): boolean {
+export function acceptRequest(req: IncomingMessage, res: ServerResponse, rule: BodyRule = {}): boolean {
   const connection = req.socket as IncomingMessage["socket"] & { [IS_CLOSING]?: true };
   if (connection[IS_CLOSING]) {
     closeUnanswered(res);
     return false;
   }
-  if ((!allowsBody && hasBody(req)) || !isSupportedVersion(req)) {
+  if (findRequestError(req, rule) !== undefined) {
     connection[IS_CLOSING] = true;
     res.shouldKeepAlive = false;
   }
