@@ -1,5 +1,6 @@
 /** Pools' states after their latest events, for prices. */
 import type { Store } from "../../shared/storage/port.ts";
+import { groupByPool } from "./by-pool.ts";
 import { poolEvents } from "./collections.ts";
 
 export interface EventState {
@@ -40,11 +41,7 @@ export async function listEventStates(
     skip = last.blockNumber === upTo ? skip + page.length : ofLast;
     upTo = last.blockNumber;
   }
-  const byPool = new Map<string, EventState[]>();
-  for (const { poolAddress, time, state } of found.reverse()) {
-    addTo(byPool, poolAddress, { time, state });
-  }
-  return byPool;
+  return groupByPool(found.reverse());
 }
 
 /** States after the events of some pools that lie after a second, up to another, by pool, oldest first. */
@@ -57,7 +54,7 @@ export async function listStatesOfPools(
     upTo,
   }: { chainId: number; pools: readonly string[]; after: number; upTo: number },
 ): Promise<Map<string, EventState[]>> {
-  const byPool = new Map<string, EventState[]>();
+  const found: (EventState & { poolAddress: string })[] = [];
   for (let i = 0; i < wanted.length && after < upTo; i += POOLS_A_PAGE) {
     const rows = await store.find(poolEvents, {
       filter: {
@@ -70,15 +67,7 @@ export async function listStatesOfPools(
       via: ["chainId", "poolAddress", "time", "blockNumber", "logIndex"],
     });
     rows.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
-    for (const { poolAddress, time, state } of rows) {
-      addTo(byPool, poolAddress, { time, state });
-    }
+    for (const row of rows) found.push(row);
   }
-  return byPool;
-}
-
-function addTo(byPool: Map<string, EventState[]>, pool: string, state: EventState): void {
-  const list = byPool.get(pool);
-  if (list === undefined) byPool.set(pool, [state]);
-  else list.push(state);
+  return groupByPool(found);
 }

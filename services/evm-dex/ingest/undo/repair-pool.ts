@@ -1,6 +1,7 @@
 import { put, remove, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { MINUTE, SPANS, startOf } from "../../metrics/bucket.ts";
 import { protocolOf } from "../../protocols/index.ts";
+import { groupByPool } from "../../store/by-pool.ts";
 import {
   type PoolRow,
   type PoolStateRow,
@@ -56,8 +57,8 @@ export async function repairPools(
   for (const [poolAddress, removed] of removedOf) {
     const pool = pools.get(poolAddress);
     if (pool === undefined) throw new Error(`Events of pool ${poolAddress} are stored, but the pool is not.`);
-    const repair = { pool, removed, target, state: states.get(poolAddress) };
-    steps.push(...(await repairPool(store, { ...repair, users: users.get(poolAddress) ?? [] })));
+    const stored = { state: states.get(poolAddress), users: users.get(poolAddress) ?? [] };
+    steps.push(...(await repairPool(store, { pool, removed, target, ...stored })));
   }
   return steps;
 }
@@ -78,13 +79,7 @@ async function readUsers(
 ): Promise<Map<string, PoolUserRow[]>> {
   const swaps = [...removedOf.values()].flat().filter((event) => event.kind === "swap");
   const keys = swaps.map(({ poolAddress, sender }) => ({ poolAddress, user: sender }));
-  const byPool = new Map<string, PoolUserRow[]>();
-  for (const row of await getPoolUsers(store, { chainId, users: keys })) {
-    const list = byPool.get(row.poolAddress);
-    if (list === undefined) byPool.set(row.poolAddress, [row]);
-    else list.push(row);
-  }
-  return byPool;
+  return groupByPool(await getPoolUsers(store, { chainId, users: keys }));
 }
 
 async function repairBuckets(store: Store, repair: PoolRepair): Promise<WriteStep[]> {

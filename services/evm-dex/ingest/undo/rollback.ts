@@ -2,6 +2,7 @@ import { rewindScans } from "../../../shared/index/evm/discovery.ts";
 import { headers } from "../../../shared/index/evm/headers.ts";
 import { type Guard, guardedPut } from "../../../shared/storage/lease.ts";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { groupByPool } from "../../store/by-pool.ts";
 import {
   type CheckpointRow,
   checkpoints,
@@ -54,7 +55,7 @@ export async function rollbackTo(
   const removed = await store.find(poolEvents, { filter: after, fields: REMOVED_FIELDS });
   const gonePools = await store.find(pools, { filter: { chainId, createdBlock: { gt: target.number } } });
   const gone = new Set(gonePools.map((pool) => pool.poolAddress));
-  const removedOf = byPool(removed);
+  const removedOf = groupByPool(removed);
 
   const repairs: WriteStep[] = [];
   const kept = new Map<string, readonly RemovedEvent[]>();
@@ -134,16 +135,6 @@ async function removePriceStart(
 function removeAnchors({ chainId, fromBlock }: CheckpointRow, target: RollbackTarget): WriteStep[] {
   if (target.number >= fromBlock) return [];
   return [removeWhere(knownWallets, { chainId }), removeWhere(lpAnchors, { chainId })];
-}
-
-function byPool(events: readonly RemovedEvent[]): Map<string, RemovedEvent[]> {
-  const pools = new Map<string, RemovedEvent[]>();
-  for (const event of events) {
-    const list = pools.get(event.poolAddress);
-    if (list === undefined) pools.set(event.poolAddress, [event]);
-    else list.push(event);
-  }
-  return pools;
 }
 
 /** Removes all rows of a pool that was created after the target. */

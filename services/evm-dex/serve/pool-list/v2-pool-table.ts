@@ -4,6 +4,7 @@ import { completedDays, hoursUpTo } from "../../metrics/v2-window.ts";
 import type { TokenLink } from "../../price/link.ts";
 import { holdingsOf, readV2Holdings, type V2Holdings } from "../../protocols/aerodrome-v2/state.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
+import { groupByPool } from "../../store/by-pool.ts";
 import {
   type CheckpointRow,
   inactivePools,
@@ -270,8 +271,8 @@ async function readEntries(
   ]);
   // States from events take precedence over those of inactive pools.
   const stateOf = new Map([...quiet, ...states].map((row) => [row.poolAddress, row.state]));
-  const hoursOf = byPool(hours);
-  const daysOf = byPool(days);
+  const hoursOf = groupByPool(hours);
+  const daysOf = groupByPool(days);
   return pools.map((pool) => ({
     pool,
     state: stateOf.get(pool.poolAddress),
@@ -288,16 +289,6 @@ function readHoldings(
   if (stored !== undefined) return readV2Holdings(stored);
   const state = stateWithoutEvents(pool, checkpoint);
   return state && holdingsOf(state);
-}
-
-function byPool(rows: readonly V2NumbersRow[]): Map<string, V2NumbersRow[]> {
-  const pools = new Map<string, V2NumbersRow[]>();
-  for (const row of rows) {
-    const list = pools.get(row.poolAddress);
-    if (list === undefined) pools.set(row.poolAddress, [row]);
-    else list.push(row);
-  }
-  return pools;
 }
 
 function inOrder(entries: V2Entry[]): Pick<V2PoolTable, "list" | "places"> {
