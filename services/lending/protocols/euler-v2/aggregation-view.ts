@@ -1,4 +1,3 @@
-import { sum } from "../allocation.ts";
 import type { Entity } from "../protocol.ts";
 import type { AggregationState } from "./aggregation-state.ts";
 import { min } from "./bigints.ts";
@@ -24,20 +23,16 @@ export function viewAggregation(
       return allocate({ ...strategy, cap }, viewStrategy(strategy.vault));
     });
   const supplied = state.deposited + interestUpTo(state, time);
-  const liquid =
-    state.cash +
-    sum(allocations, ({ assets, vault, strategy }) =>
-      min(assets, vault ? vault.view.available : strategy.withdrawable),
-    );
+  const whole = overAllocations(allocations, supplied);
   return {
     address: id,
     state,
     curator: BigInt(state.admin) === 0n ? null : state.admin,
-    ...overAllocations(allocations, supplied),
+    ...whole,
     supplied,
     shares: state.totalSupply,
     virtualAmount: 1n,
-    available: state.refused.includes("withdraw") ? 0n : min(supplied, liquid),
+    available: state.refused.includes("withdraw") ? 0n : min(supplied, state.cash + whole.available),
     depositable: state.refused.includes("deposit") ? 0n : MAX_SUPPLY,
     supplyCap: null,
   };

@@ -87,9 +87,6 @@ export function viewEarn(
     supplied,
     shares: state.totalSupply + feeShares(state, supplied),
     virtualAmount: VIRTUAL_AMOUNT,
-    available: sum(allocations, ({ assets, vault, strategy }) =>
-      min(assets, vault ? vault.view.available : strategy.withdrawable),
-    ),
     depositable,
     supplyCap: queued.some(isUncapped) ? null : supplied + depositable,
   };
@@ -108,6 +105,10 @@ export function overAllocations(allocations: readonly Allocation[], supplied: bi
     evkAllocations: evkAllocationsOf(allocations),
     borrowed: sum(allocations, ({ assets, vault }) =>
       vault === undefined ? 0n : partOf(assets, vault.view.borrowed, vault.view.supplied),
+    ),
+    /** What can be withdrawn from the strategies. */
+    available: sum(allocations, ({ assets, vault, strategy }) =>
+      min(assets, vault ? vault.view.available : strategy.withdrawable),
     ),
     // Lost assets earn nothing; borrowers pay for allocated assets.
     supplyApy: weightedRate(rates(allocations, supplyRateOf), supplied),

@@ -186,28 +186,27 @@ function toLamports(
 }
 
 function toTokenBalances({ tokenBalances }: Parts, placeOf: (key: unknown) => number) {
-  const preTokenBalances: TokenBalance[] = [];
-  const postTokenBalances: TokenBalance[] = [];
-  for (const each of tokenBalances) {
-    const accountIndex = placeOf(each.account);
-    if (isPresent(each.preMint))
-      preTokenBalances.push({
-        accountIndex,
-        mint: each.preMint as string,
-        ...(isPresent(each.preOwner) && { owner: each.preOwner as string }),
-        ...(isPresent(each.preProgramId) && { programId: each.preProgramId as string }),
-        uiTokenAmount: { amount: String(each.preAmount), decimals: each.preDecimals as number },
-      });
-    if (isPresent(each.postMint))
-      postTokenBalances.push({
-        accountIndex,
-        mint: each.postMint as string,
-        ...(isPresent(each.postOwner) && { owner: each.postOwner as string }),
-        ...(isPresent(each.postProgramId) && { programId: each.postProgramId as string }),
-        uiTokenAmount: { amount: String(each.postAmount), decimals: each.postDecimals as number },
-      });
-  }
-  return { preTokenBalances, postTokenBalances };
+  const at = (when: "pre" | "post") =>
+    tokenBalances.flatMap((item) => toTokenBalance(item, { when, placeOf }));
+  return { preTokenBalances: at("pre"), postTokenBalances: at("post") };
+}
+
+/** What an account held before or after the transaction; nothing where it did not exist. */
+function toTokenBalance(
+  item: Item,
+  { when, placeOf }: { when: "pre" | "post"; placeOf: (key: unknown) => number },
+): TokenBalance[] {
+  const [mint, owner, programId] = [item[`${when}Mint`], item[`${when}Owner`], item[`${when}ProgramId`]];
+  if (!isPresent(mint)) return [];
+  return [
+    {
+      accountIndex: placeOf(item.account),
+      mint: mint as string,
+      ...(isPresent(owner) && { owner: owner as string }),
+      ...(isPresent(programId) && { programId: programId as string }),
+      uiTokenAmount: { amount: String(item[`${when}Amount`]), decimals: item[`${when}Decimals`] as number },
+    },
+  ];
 }
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
