@@ -72,6 +72,12 @@ describe("settings/misspelt-settings", () => {
     expect(findMisspeltSettings(beside)).to.deep.equal({ problems: [], warnings: [] });
   });
 
+  it("tells a short SOLANA_PORTAL from the address that Kubernetes gives of the service solana", () => {
+    const { problems } = findMisspeltSettings({ SOLANA_PORT: "https://portal.example/datasets/solana" });
+    expect(problems).to.have.length(1);
+    expect(problems[0]).to.include("did you mean SOLANA_PORTAL?");
+  });
+
   it("counts a swap of neighbours as one slip", () => {
     expect(editDistance("8543", "8453")).to.equal(1);
     expect(editDistance("KEY_RATE", "KEY_RATE")).to.equal(0);

@@ -22,11 +22,10 @@ const COMMON = new Set([
   "PUBLIC_URL",
   "REDIS_URL",
 ]);
-/**
- * OpenTelemetry has many more variables than this product reads. Kubernetes sets SOLANA_PORT to where the service solana
- * is: two letters short of SOLANA_PORTAL.
- */
-const OTHERS = /^OTEL_|^SOLANA_PORT$/;
+/** OpenTelemetry has many more variables than this product reads. */
+const OTHERS = /^OTEL_/;
+/** Kubernetes sets <SERVICE>_PORT to such an address for each service: SOLANA_PORT is two letters short of SOLANA_PORTAL. */
+const SERVICE_LINK = /^tcp:\/\//;
 const LONG_NAME = 9;
 
 export interface MisspeltSettings {
@@ -47,7 +46,8 @@ export function findMisspeltSettings(env: Environment): MisspeltSettings {
       value.trim() === "" ||
       isKnown(name) ||
       ofChains.has(name) ||
-      OTHERS.test(name)
+      OTHERS.test(name) ||
+      SERVICE_LINK.test(value)
     )
       continue;
     const meant = nearestSetting(name, env);
