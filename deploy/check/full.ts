@@ -27,20 +27,10 @@ const THOROUGH = {
   TEST_PAYMENT_TRIALS: "200",
 };
 const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };
-const promtool: Step = {
-  name: "promtool",
-  inspect: async () => {
-    await ensurePromtool();
-    return { faults: [] };
-  },
-};
-const chromium: Step = {
-  name: "Chromium",
-  inspect: async () => {
-    await ensureChromium();
-    return { faults: [] };
-  },
-};
+const programs: readonly Step[] = [
+  programStep("promtool", ensurePromtool),
+  programStep("Chromium", ensureChromium),
+];
 const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 
 /**
@@ -52,7 +42,7 @@ export async function checkFully(): Promise<boolean> {
   const faults: string[] = [];
   const servers = new Map<string, Server>();
   try {
-    tally = addTallies(tally, await runSteps([promtool, chromium, ...serverSteps(servers)]));
+    tally = addTallies(tally, await runSteps([...programs, ...serverSteps(servers)]));
     const urls = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
     const unbuilt = await buildForTests();
     faults.push(...unbuilt);
@@ -103,6 +93,11 @@ async function runAndPrint(suite: Suite, env: Readonly<Record<string, string>>):
     `\n${name}\n${output}\nended ${name}: ${tally.passed} passed, ${tally.failed} failed in ${seconds} s`,
   );
   return { tally, faults: faults.map((fault) => `${name}: ${fault}`) };
+}
+
+/** Installs a program that tests start, where it is missing. */
+function programStep(name: string, ensure: () => Promise<void>): Step {
+  return { name, inspect: () => ensure().then(() => ({ faults: [] })) };
 }
 
 /** Starts the servers of tests; one that does not start is a failed check, and its tests are pending and so fail. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
@@ -137,8 +138,10 @@ describe("readInThread", () => {
       parentPort.once("message", () =>
         parentPort.once("message", () => { throw new Error("no memory left"); }));
       parentPort.postMessage({ kind: "ready" });`;
-    reader = readInThread(local, { ...config, startWorker: () => new Worker(dying, { eval: true }) });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const worker = new Worker(dying, { eval: true });
+    reader = readInThread(local, { ...config, startWorker: () => worker });
+    // Its word that it is ready, which the reader has heard before us.
+    await once(worker, "message");
     const [logs, blocks] = await Promise.all([reader.logs(RANGE, FILTER), reader.blocks([3])]);
     expect([logs.length, blocks.length]).to.deep.equal([40, 1]);
     expect(await reader.blocks([4])).to.have.length(1);
