@@ -111,8 +111,16 @@ describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
       block: headers.get("x-data-block"),
     };
   };
-  const untilAnswered = (condition: (answer: Awaited<ReturnType<typeof fetchVault>>) => boolean) =>
-    until(async () => condition(await fetchVault()));
+  type Answer = Awaited<ReturnType<typeof fetchVault>>;
+  /** The first answer of which it is so. */
+  const untilAnswered = async (condition: (answer: Answer) => boolean): Promise<Answer> => {
+    let answer: Answer | undefined;
+    await until(async () => {
+      answer = await fetchVault();
+      return condition(answer);
+    });
+    return answer as Answer;
+  };
   const readiness = async () => {
     const response = await fetch(`${service?.httpUrl}/readyz`);
     return { status: response.status, body: await bodyOf(response) };
@@ -144,12 +152,11 @@ describeWithProcesses("lending and the prices of evm-dex, over gRPC", () => {
   });
 
   it("goes on with the last prices and says so, then without any, and never with an error", async () => {
-    await startLending({ PRICE_STALE_SECONDS: "3" });
+    await startLending({ PRICE_STALE_SECONDS: "8" });
     const fresh = await fetchVault();
     expect(fresh.row.tvlUsd).to.equal(6_000);
     await evmDex.stop();
-    await untilAnswered(({ stale }) => stale !== null);
-    const stale = await fetchVault();
+    const stale = await untilAnswered((answer) => answer.stale !== null);
     expect(stale.stale).to.match(/^prices; age=[0-3]$/);
     expect(stale.row).to.deep.equal(fresh.row);
     expect(stale.tag, "nothing has changed").to.equal(fresh.tag);

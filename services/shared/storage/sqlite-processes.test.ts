@@ -36,19 +36,25 @@ describeWithProcesses("sqlite between processes", () => {
   /** The generations that the child has said it wrote, up to now. */
   const follow = (
     child: ChildProcess,
-  ): { last: () => number; reached: (generation: number) => Promise<void> } => {
+  ): { last: () => number; reached: (generation: number) => Promise<void>; kill: () => Promise<void> } => {
     let text = "";
     child.stdout?.on("data", (chunk: Buffer) => {
       text += chunk.toString();
     });
+    const closed = once(child, "close");
     const last = (): number => Number(text.split("\n").at(-2) ?? 0);
     const reached = async (generation: number): Promise<void> => {
       while (last() < generation) {
         if (child.exitCode !== null) throw new Error(`the writer ended early with code ${child.exitCode}`);
-        await Promise.race([once(child.stdout as NodeJS.EventEmitter, "data"), ended(child)]);
+        await Promise.race([once(child.stdout as NodeJS.EventEmitter, "data"), closed]);
       }
     };
-    return { last, reached };
+    /** Kills it, and hears the last of what it had said. */
+    const kill = async (): Promise<void> => {
+      child.kill("SIGKILL");
+      await closed;
+    };
+    return { last, reached, kill };
   };
 
   beforeEach(async () => {
@@ -100,8 +106,7 @@ describeWithProcesses("sqlite between processes", () => {
       const progress = follow(writer);
       await progress.reached(2 + kill);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 40));
-      writer.kill("SIGKILL");
-      await ended(writer);
+      await progress.kill();
       const store = await open();
       await store.declare([generations]);
       const rows = await store.find(generations, { fields: ["generation"] });
@@ -187,7 +192,3 @@ describeWithProcesses("sqlite between processes", () => {
     );
   });
 });
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-}

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { after, afterEach, describe, it } from "mocha";
+import { afterEach, describe, it } from "mocha";
 import { MongoClient } from "mongodb";
 import { pino } from "pino";
 import { runAsLeader } from "../../ingest/run-ingest.ts";
@@ -246,23 +246,16 @@ for (const router of [false, true]) {
 }
 
 describe("a sharded MongoDB", () => {
-  const clients: MongoClient[] = [];
-  after(async () => {
-    for (const client of clients) await client.close();
-  });
-  const openConfig = async (server: TestMongod) => {
-    const client = new MongoClient(server.url);
-    clients.push(client);
-    return client.db("config").collection<{ _id: string; key: Record<string, unknown> }>("collections");
-  };
-
   it("is told the shard key of each collection, and what it has become since", async () => {
     const server = await TestMongod.start({ router: true });
+    const client = new MongoClient(server.url);
     try {
       const store = await openMongoStore({ url: server.url, database: "test" });
       await store.declare([{ ...rows, shardKey: ["chainId"] }]);
       expect(server.commands[0]).to.deep.include({ shardCollection: "test.rows", key: { chainId: 1 } });
-      const config = await openConfig(server);
+      const config = client
+        .db("config")
+        .collection<{ _id: string; key: Record<string, unknown> }>("collections");
       const declareAgain = async (key: Record<string, unknown>): Promise<void> => {
         await config.replaceOne({ _id: "test.rows" }, { key }, { upsert: true });
         server.failNext({ command: "shardcollection", collection: "test.rows", code: 23 });
@@ -285,6 +278,8 @@ describe("a sharded MongoDB", () => {
       });
       await store.close();
     } finally {
+      // Before its server: a client waits half a minute for one that has gone.
+      await client.close();
       await server.close();
     }
   });
