@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { after, it } from "mocha";
-import { describeLong, randomRuns } from "../../shared/testkit/describe.ts";
+import { describeLong, itThorough, randomRuns } from "../../shared/testkit/describe.ts";
 import { ohlcvToken, tokenHolders, tokenTransactions } from "../contract.ts";
 import { createHandlers } from "../handlers.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";
@@ -141,7 +141,7 @@ describeLong("Solana: attacks on prices", () => {
     }
   });
 
-  it("end in the same store, however blocks are cut into batches and whoever continues", async () => {
+  itThorough("end in the same store, however blocks are cut into batches and whoever continues", async () => {
     const market = new AttackMarket(2);
     for (const { prepare, run } of ATTACKS) if (prepare === undefined) run(market);
     market.rest(600);

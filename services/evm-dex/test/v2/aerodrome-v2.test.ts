@@ -132,7 +132,7 @@ describeWithChain("evm-dex ingest: Aerodrome v2", () => {
     });
   }
 
-  it("starts in the middle: older pools and positions from their state on the chain", async () => {
+  itThorough("starts in the middle: older pools and positions from their state on the chain", async () => {
     const startBlock = 60;
     const ingest = await startTestIngest(chain, { startBlock });
     try {
