@@ -8,7 +8,7 @@
 /** Files that never run in production: tests, their fixtures, benches. They may reach the devnet and the testkits. */
 const TEST_FILES =
   "(\\.(test|bench)\\.ts$|/(test|bench|suite|testkit)/|[/.](suite|testkit)\\.ts$|-suite\\.ts$)";
-const SOURCE_FOLDERS = "^(gateway|services|proto|deploy|bench)/";
+const SOURCE_FOLDERS = "^(gateway|services|proto|deploy|bench|clients)/";
 
 /**
  * The gateway's parts, the lowest first: each may import those before it, by value and by type, and none behind it. The
@@ -172,6 +172,28 @@ export default {
       severity: "error",
       from: { path: "^deploy/doctor/" },
       to: { path: "^services/(?!shared/)", pathNot: "^services/[^/]+/deployments\\.ts$" },
+    },
+    {
+      name: "client-stands-alone",
+      comment:
+        "A client is published by itself and runs where there is no Node: it imports its own files, no package and no module of Node.",
+      severity: "error",
+      from: { path: "^clients/([^/]+)/src/" },
+      to: { pathNot: "^clients/$1/src/" },
+    },
+    {
+      name: "clients-are-made-of-declarations",
+      comment: "What makes the generated parts of clients reads declarations, and no more of the product.",
+      severity: "error",
+      from: { path: "^clients/generate/", pathNot: TEST_FILES },
+      to: { path: SOURCE_FOLDERS, pathNot: "^clients/generate/|^gateway/catalogue\\.ts$|^services/shared/" },
+    },
+    {
+      name: "product-knows-no-client",
+      comment: "Clients are of those who ask. Only tests of a whole stack ask by them.",
+      severity: "error",
+      from: { path: "^(gateway|services|proto|bench|deploy)/", pathNot: "^deploy/test/" },
+      to: { path: "^clients/" },
     },
     {
       name: "devnet-stays-out-of-production",

@@ -18,10 +18,14 @@ const TYPES = [
 /** The explorer's code runs where there is a DOM and no Node. */
 const BROWSER_TYPES = ["node", "node_modules/typescript/bin/tsc", "-p", "gateway/explorer/browser"];
 
+/** The client's code runs on any platform with fetch: Node's types are not there. */
+const CLIENT_TYPES = ["node", "node_modules/typescript/bin/tsc", "-p", "clients/typescript", "--noEmit"];
+
 /** The checks that need no server and no network: what `npm run check` runs before every commit. */
 export const localSteps: readonly Step[] = [
   { name: "types", inspect: () => inspectCommand(TYPES) },
   { name: "types of the explorer", inspect: () => inspectCommand(BROWSER_TYPES) },
+  { name: "types of the client", inspect: () => inspectCommand(CLIENT_TYPES) },
   {
     name: "lint and format",
     inspect: () =>
@@ -34,6 +38,7 @@ export const localSteps: readonly Step[] = [
   { name: "lock file", inspect: inspectLockfile },
   { name: "dependencies", inspect: inspectDependencies },
   { name: "generated descriptions", inspect: () => inspectGenerator("proto/generate.ts") },
+  { name: "generated clients", inspect: () => inspectGenerator("clients/generate/main.ts") },
   { name: "generated docs", inspect: () => inspectGenerator("deploy/docs/generate.ts") },
   {
     name: "generated rules and dashboards",

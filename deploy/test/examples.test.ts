@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
+import { testClients } from "./client-walk.ts";
 import { testFormats } from "./format-walk.ts";
 import { testMcp } from "./mcp-walk.ts";
 import { type Stack, startStack } from "./stack.ts";
@@ -96,6 +97,7 @@ describeThorough("examples of the documents, on the instance that shows them", (
 
   describe("and tables", () => testFormats(() => stack));
   describe("and tools", () => testMcp(() => stack));
+  describe("and clients", () => testClients(() => stack));
 
   it("contain nothing of the services' token, which every service demanded", async () => {
     const pages = await Promise.all(

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { run } from "../command.ts";
 
 /** A path of this repository in a code span: it starts at the top level. `*` and `<…>` stand for something. */
-const SPAN = /`((?:gateway|services|deploy|bench|proto|docs)\/[\w./-]+)`/g;
+const SPAN = /`((?:gateway|services|deploy|bench|proto|clients|docs)\/[\w./-]+)`/g;
 const LINK = /\]\(([^)#\s]+)(?:#[^)]*)?\)/g;
 /** History: it may name what is gone. */
 const HISTORY = "CHANGELOG.md";

@@ -109,6 +109,17 @@ const BREACHES: readonly (Breach & Import)[] = [
     from: "deploy/doctor/peek.ts",
     to: "services/solana/store.ts",
   },
+  { rule: "client-stands-alone", from: "clients/typescript/src/a.ts", to: "services/shared/errors.ts" },
+  { rule: "client-stands-alone", from: "clients/typescript/src/b.ts", to: "clients/testkit/served.ts" },
+  {
+    rule: "client-stands-alone",
+    from: "clients/typescript/src/c.ts",
+    to: "node_modules/prod/index.js",
+    as: "prod",
+  },
+  { rule: "clients-are-made-of-declarations", from: "clients/generate/main.ts", to: "gateway/app.ts" },
+  { rule: "product-knows-no-client", from: "gateway/ask.ts", to: "clients/typescript/src/index.ts" },
+  { rule: "gateway-sees-contracts-only", from: "gateway/ask.ts", to: "clients/typescript/src/index.ts" },
   {
     rule: "devnet-stays-out-of-production",
     from: "services/evm-dex/chain.ts",
@@ -183,6 +194,11 @@ const ALLOWED: readonly Import[] = [
   { from: "bench/ingest.ts", to: "services/evm-dex/ingest/fetch.ts" },
   { from: "proto/openapi.ts", to: "services/solana/contract.ts" },
   { from: "proto/openapi.ts", to: "gateway/catalogue.ts" },
+  { from: "clients/generate/main.ts", to: "gateway/catalogue.ts" },
+  { from: "clients/typescript/src/index.ts", to: "clients/typescript/src/table.ts" },
+  { from: "clients/typescript/test/client.test.ts", to: "clients/testkit/served.ts" },
+  { from: "clients/testkit/served.ts", to: "gateway/testkit/gateway.ts" },
+  { from: "deploy/test/client-walk.ts", to: "clients/typescript/src/index.ts" },
 ];
 
 const key = ({ rule, from, to }: Breach): string => `${rule}: ${from} → ${to}`;

@@ -4,7 +4,14 @@ import extractDepcruiseConfig from "dependency-cruiser/config-utl/extract-depcru
 import extractTSConfig from "dependency-cruiser/config-utl/extract-ts-config";
 
 /** The top-level folders with source code, which the rules separate. */
-export const SOURCE_FOLDERS: readonly string[] = ["gateway", "services", "proto", "deploy", "bench"];
+export const SOURCE_FOLDERS: readonly string[] = [
+  "gateway",
+  "services",
+  "proto",
+  "deploy",
+  "bench",
+  "clients",
+];
 
 export interface Breach {
   readonly rule: string;

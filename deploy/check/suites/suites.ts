@@ -43,16 +43,20 @@ interface SuiteOptions {
 const REASON_LINES = 8;
 const LINE_LENGTH = 160;
 
-export const ALL_TESTS = "{gateway,services,proto,deploy,bench}/**/*.test.ts";
-/** What also runs in production, and so on both runtimes: folder by folder, so that a crash ends one of them only. */
+export const ALL_TESTS = "{gateway,services,proto,deploy,bench,clients}/**/*.test.ts";
+/** What also runs in production or at its users, and so on both runtimes: folder by folder, so that a crash ends one of them only. */
 export function listProductTests(root: string): string[] {
   const services = readdirSync(join(root, "services")).map((name) => `services/${name}`);
-  return ["gateway", ...services].map((folder) => `${folder}/**/*.test.ts`);
+  return ["gateway", ...services, "clients/typescript"].map((folder) => `${folder}/**/*.test.ts`);
 }
-/** What runs on Node only: the checks themselves, the programs around the product and the benchmarks. */
-export const TOOL_TESTS: readonly string[] = ["deploy", "bench", "proto"].map(
-  (folder) => `${folder}/**/*.test.ts`,
-);
+/** What runs on Node only: the checks themselves, the programs around the product, the benchmarks and the generators. */
+export const TOOL_TESTS: readonly string[] = [
+  "deploy",
+  "bench",
+  "proto",
+  "clients/generate",
+  "clients/test",
+].map((folder) => `${folder}/**/*.test.ts`);
 
 /** The Deno that the tests and `npm run start:deno` use. Not a devDependency: 140 MB that few runs need. */
 export const DENO = ["npx", "--yes", "deno@2.9.6"];
