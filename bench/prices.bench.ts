@@ -12,7 +12,6 @@ import { isDeepStrictEqual } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createRandom } from "../deploy/devnet/random.ts";
-import type { PriceEdge } from "../services/evm-dex/price/edges.ts";
 import { PriceGraph } from "../services/evm-dex/price/graph.ts";
 import type { TokenLink, TokenPrice } from "../services/evm-dex/price/link.ts";
 import { type PriceLinkRow, priceLinks } from "../services/evm-dex/store/collections.ts";
@@ -27,6 +26,7 @@ import { put, type Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { quantile } from "./stats.ts";
+import { EdgeColumns } from "./synthetic/edge-columns.ts";
 import { makeGraph, type SyntheticGraph } from "./synthetic/graph.ts";
 
 const POOLS = Number(process.env.BENCH_POOLS ?? 520_000);
@@ -41,7 +41,8 @@ const WARM_UP = 20;
 const GOALS = { meanMs: 8, p99Ms: 20, memoryMb: 120 };
 
 interface Made {
-  readonly links: readonly (readonly PriceLinkRow[])[];
+  /** By block, as JSON outside of the heap: an ingest's rows do not outlive their block either. */
+  readonly links: readonly Buffer[];
   /** At the head, and at some blocks before. */
   readonly prices: ReadonlyMap<number, ReadonlyMap<string, TokenPrice>>;
 }
@@ -74,43 +75,46 @@ async function benchMongo(url: string): Promise<void> {
 
 function runBlocks(synthetic: SyntheticGraph): Made {
   const random = createRandom(2);
-  const edges = [...synthetic.edges];
+  const edges = new EdgeColumns(synthetic.edges);
   const withoutMb = memoryMb();
   const graph = new PriceGraph(synthetic.anchors);
-  for (const edge of edges) graph.set(edge);
+  for (const edge of synthetic.edges) graph.set(edge);
   graph.update(0);
   graph.usd(synthetic.anchors[0] as string);
   const graphMb = memoryMb() - withoutMb;
   const links = [
-    toAnchorRows(synthetic.anchors, { chainId: CHAIN_ID, blockNumber: 0, time: 0 }),
-    takeRows(graph, 0),
+    packed(toAnchorRows(synthetic.anchors, { chainId: CHAIN_ID, blockNumber: 0, time: 0 })),
+    packed(takeRows(graph, 0)),
   ];
+  let changed = 0;
   const prices = new Map([[0, pricesOf(graph)]]);
   const times: number[] = [];
   for (let block = 1; block <= BLOCKS; block++) {
     const moved = pickTouched(synthetic, random.next).map((i) => {
-      edges[i] = synthetic.moved(edges[i] as PriceEdge);
-      return edges[i];
+      const edge = synthetic.moved(edges.get(i));
+      edges.set(i, edge);
+      return edge;
     });
     const startedMs = cpuMs();
     for (const edge of moved) graph.set(edge);
     graph.update(2 * block);
-    links.push(takeRows(graph, block));
+    const rows = takeRows(graph, block);
     if (block > WARM_UP) times.push(cpuMs() - startedMs);
+    changed += rows.length;
+    links.push(packed(rows));
     if (block % Math.ceil(BLOCKS / 5) === 0 || block === BLOCKS) prices.set(block, pricesOf(graph));
   }
   const startedMs = cpuMs();
   const anew = new PriceGraph(synthetic.anchors);
-  for (const edge of edges) anew.set(edge);
+  for (let i = 0; i < POOLS; i++) anew.set(edges.get(i));
   anew.resume(new Map(graph.tokens().map((token) => [token, graph.link(token) as TokenLink])));
   anew.update(2 * BLOCKS);
   const anewMs = cpuMs() - startedMs;
   const atHead = pricesOf(anew);
   if (!isDeepStrictEqual(prices.get(BLOCKS), atHead))
     throw new Error("The prices are not those of a walk over all pools.");
-  const rows = links.slice(2).reduce((sum, list) => sum + list.length, 0) / BLOCKS;
   console.log(
-    `${POOLS} pools of ${graph.known.length} tokens, ${atHead.size} of them with a price; ${graphMb.toFixed(0)} MB; ${TOUCHED} pools touched a block, ${rows.toFixed(0)} links changed`,
+    `${POOLS} pools of ${graph.known.length} tokens, ${atHead.size} of them with a price; ${graphMb.toFixed(0)} MB; ${TOUCHED} pools touched a block, ${(changed / BLOCKS).toFixed(0)} links changed`,
   );
   say("a block, CPU time", times);
   const { whole, local } = graph.walks;
@@ -149,6 +153,10 @@ function pickTouched(synthetic: SyntheticGraph, next: () => number): number[] {
   return [...touched];
 }
 
+function packed(rows: readonly PriceLinkRow[]): Buffer {
+  return Buffer.from(JSON.stringify(rows));
+}
+
 function takeRows(graph: PriceGraph, blockNumber: number): PriceLinkRow[] {
   return graph
     .takeLinks()
@@ -166,7 +174,7 @@ function pricesOf(graph: PriceGraph): Map<string, TokenPrice> {
 
 async function benchReads(name: string, store: Store): Promise<void> {
   await store.declare([priceLinks]);
-  const rows = made.links.flat();
+  const rows = made.links.flatMap((text): PriceLinkRow[] => JSON.parse(String(text)));
   const startedMs = performance.now();
   for (let i = 0; i < rows.length; i += 5_000) await store.write([put(priceLinks, rows.slice(i, i + 5_000))]);
   const rate = (rows.length / (performance.now() - startedMs)) * 1000;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeWithProcesses } from "../services/shared/testkit/describe.ts";
+import { describeThorough } from "../services/shared/testkit/describe.ts";
 import { until } from "../services/shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import {
@@ -23,7 +23,7 @@ interface Tree {
   readonly below: readonly Tree[];
 }
 
-describeWithProcesses("traces of the gateway, lending and evm-dex, each a process of its own", () => {
+describeThorough("traces of the gateway, lending and evm-dex, each a process of its own", () => {
   let folder: string;
   let collector: TestCollector;
   let [gateway, lending, evmDex]: (ServiceProcess | undefined)[] = [];

@@ -8,7 +8,7 @@ import { MULTICALL3 } from "../../services/shared/evm/multicall/multicall.ts";
 import type { EvmSource, Hex, RawLog } from "../../services/shared/evm/port.ts";
 import { withPortal } from "../../services/shared/evm/portal/with-portal.ts";
 import { createEvmSource } from "../../services/shared/evm/source/source.ts";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { end } from "../http-load/gateway-process.ts";
 import { startScript } from "../script.ts";
 import { buildDay, CHAIN_ID, type DayFolder, dayChain } from "../synthetic/day/folder.ts";
@@ -17,7 +17,7 @@ import { TOPICS } from "../synthetic/day/topics.ts";
 
 const SIZE = { pools: 150, blocks: 250, logsPerBlock: 20 };
 
-describeWithProcesses("the process of a synthetic day", () => {
+describeThorough("the process of a synthetic day", () => {
   let day: DayFolder;
   let server: ChildProcess;
   let source: EvmSource;

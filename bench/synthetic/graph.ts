@@ -55,7 +55,18 @@ export function makeGraph(size: GraphSize, seed = 1): SyntheticGraph {
     moved: (edge) => {
       const factor = 1 + 0.0005 * random.normal();
       const part = 1 + 0.01 * (random.next() - 0.5);
-      return { ...edge, price: edge.price * factor, depth0: edge.depth0 * part, depth1: edge.depth1 / part };
+      const { pool, token0, token1, held, aged } = edge;
+      const price = edge.price * factor;
+      return {
+        pool,
+        token0,
+        token1,
+        price,
+        depth0: edge.depth0 * part,
+        depth1: edge.depth1 / part,
+        held,
+        aged,
+      };
     },
   };
 }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { after, before, it } from "mocha";
 import { catalogue } from "../../gateway/catalogue.ts";
-import { describeRounds } from "../../services/shared/testkit/describe.ts";
+import { describeThoroughRounds } from "../../services/shared/testkit/describe.ts";
 import { judge } from "./fuzz-judge.ts";
 import { anyRequest, type FuzzRequest, textOf } from "./fuzz-requests.ts";
 import { MARK } from "./fuzz-values.ts";
@@ -19,7 +19,7 @@ const BATCH = 50;
 const HANG_MS = 30_000;
 const ENDPOINTS = new Map(catalogue.map((endpoint) => [endpoint.path, endpoint]));
 
-describeRounds(REQUESTS / 250, "the running stack under any requests", () => {
+describeThoroughRounds(REQUESTS / 250, "the running stack under any requests", () => {
   let stack: Stack;
   const statuses: Record<string, number> = {};
   let sent = 0;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 
@@ -20,7 +20,7 @@ interface Table {
 }
 
 /** In processes of their own: what a process learns of chains stays with it. */
-describeWithChain("a chain that is an entry of the deployments and EVM_RPC_<id>", () => {
+describeThorough("a chain that is an entry of the deployments and EVM_RPC_<id>", () => {
   let chain: TestChain;
   let dataDir: string;
   let url: string;

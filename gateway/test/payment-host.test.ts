@@ -1,7 +1,7 @@
 import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeThorough, describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { UNLIMITED } from "../testkit/gateway.ts";
@@ -179,7 +179,7 @@ describeWithChain("gateway: the pay-per-request host", () => {
     });
   });
 
-  describe("as two gateways that share a store and Redis", () => {
+  describeThorough("as two gateways that share a store and Redis", () => {
     let redis: RedisServer | undefined;
     before(async function () {
       redis = await startRedisOrSkip(this);

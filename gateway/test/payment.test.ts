@@ -4,7 +4,7 @@ import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x40
 import { isPaymentIdentifierExtension, validatePaymentIdentifier } from "@x402/extensions/payment-identifier";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
-import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { describeWithChain, itThorough } from "../../services/shared/testkit/describe.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { fetchWith, type Payer, readOffer, receiptOf, signFor } from "../testkit/payments/payer.ts";
 import {
@@ -61,7 +61,7 @@ describeWithChain("gateway: payments", () => {
       }
     });
 
-    it("fifty of them at once pay once each", async () => {
+    itThorough("fifty of them at once pay once each", async () => {
       const payers = await world.createPayers(50);
       const url = newUrl();
       const before = await world.received();

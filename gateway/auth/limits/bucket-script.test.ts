@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { after, before, it } from "mocha";
 import { createClient } from "redis";
-import { describeWithProcesses } from "../../../services/shared/testkit/describe.ts";
+import { describeWithProcesses, randomRuns } from "../../../services/shared/testkit/describe.ts";
 import { type RedisServer, startRedisOrSkip } from "../../../services/shared/testkit/redis-server.ts";
 import { type Bucket, DAY_US, takeFromBucket } from "./bucket.ts";
 import { BUCKET_SCRIPT, type KnownBucket, parseScriptResponse, scriptArguments } from "./bucket-script.ts";
@@ -77,7 +77,7 @@ describeWithProcesses("bucket script", () => {
           if (count > 0) ({ bucket } = expected);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: randomRuns(150) },
     );
   });
 
@@ -102,7 +102,7 @@ describeWithProcesses("bucket script", () => {
         expect(response).to.deep.equal(takeFromBucket(bucket, { nowUs, wallUs: nowUs }, { rule, count }));
         await forget();
       }),
-      { numRuns: 300 },
+      { numRuns: randomRuns(300) },
     );
   });
 
@@ -123,7 +123,7 @@ describeWithProcesses("bucket script", () => {
           if (count > 0) known.set(index, expected.bucket);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: randomRuns(100) },
     );
   });
 

@@ -38,7 +38,8 @@ export const EMPTY_POSITION: LpPosition = {
  */
 export function settle(position: LpPosition, index: FeeIndex): LpPosition {
   return {
-    ...position,
+    balance: position.balance,
+    staked: position.staked,
     index0: index.index0,
     index1: index.index1,
     earned0: position.earned0 + (position.balance * (index.index0 - position.index0)) / INDEX_SCALE,

@@ -87,50 +87,72 @@ export function portfolioOf(holdings: readonly Holding[], options: PortfolioOpti
 /** Holdings between two yields: some tenths of a millisecond. */
 const HOLDINGS_A_STEP = 100;
 
-/** The same in steps that last less than a millisecond each. */
+/**
+ * The same in steps that last less than a millisecond each. Of each holding only its pool's exposure is kept: the
+ * collector would copy five thousand holdings, and all other requests would wait for it.
+ */
 export function* portfolioInSteps(
   holdings: Iterable<Holding>,
   { windows, isComplete }: PortfolioOptions,
 ): Generator<undefined, Portfolio> {
-  const active: ValuedHolding[] = [];
-  const fees: (number | null)[][] = Array.from({ length: windows }, () => []);
+  const fees = Array.from({ length: windows }, () => new Sum());
+  const incomes = Array.from({ length: windows }, () => new Sum());
+  const value = new Sum();
+  const exposures: Exposure[] = [];
+  const amounts = new Map<string, TokenAmount>();
+  let positionCount = 0;
   let count = 0;
   for (const holding of holdings) {
     if (++count % HOLDINGS_A_STEP === 0) yield;
-    for (const [i, terms] of fees.entries()) terms.push(feesUsdOf(holding, i));
-    if (holding.balance + holding.staked > 0n) active.push(valueHolding(holding));
+    for (let i = 0; i < windows; i++) fees[i]?.add(feesUsdOf(holding, i));
+    if (holding.balance + holding.staked === 0n) continue;
+    const valued = valueHolding(holding);
+    value.add(valued.valueUsd);
+    for (let i = 0; i < windows; i++)
+      incomes[i]?.add(incomeOf(holding, { valueUsd: valued.valueUsd, window: i }));
+    positionCount += isAny(holding.balance) + isAny(holding.staked);
+    exposures.push(poolExposure(holding, valued.valueUsd));
+    if (!isUnread(holding)) addAmounts(amounts, holding, valued);
   }
-  const valueUsd = isComplete ? sumOrNull(active.map((each) => each.valueUsd)) : null;
-  const positionCount = active.reduce((sum, { balance, staked }) => sum + isAny(balance) + isAny(staked), 0);
-  const aprs: (number | null)[] = [];
-  for (let i = 0; i < windows; i++) {
-    yield;
-    aprs.push(weightedApr(active, { valueUsd, window: i }));
-  }
+  const valueUsd = isComplete ? value.total : null;
   yield;
-  const exposures = active.map((each) => poolExposure(each, valueUsd));
+  const concentration = concentrationOf(exposures, valueUsd);
+  for (const exposure of exposures) exposure.share = shareOf(exposure.valueUsd, valueUsd);
+  yield;
   const pools = yield* sortInSteps(exposures, byValue("poolAddress"));
-  const amounts = yield* tokenAmounts(active);
-  yield;
   const tokens = yield* sortInSteps(tokenExposures(amounts, valueUsd), byValue("address"));
   yield;
   return {
     valueUsd,
     positionCount,
-    poolCount: active.length,
-    feesUsd: fees.map((terms) => (valueUsd === null ? null : sumOrNull(terms))),
-    aprs,
+    poolCount: exposures.length,
+    feesUsd: fees.map(({ total }) => (valueUsd === null ? null : total)),
+    aprs: incomes.map(({ total }) =>
+      total === null || valueUsd === null || valueUsd <= 0 ? null : total / valueUsd,
+    ),
     pools,
     tokens,
-    concentration: concentrationOf(active, valueUsd),
+    concentration,
   };
+}
+
+/** A sum of terms; null as soon as one of them is. */
+class Sum {
+  #sum = 0;
+  #isKnown = true;
+
+  add(term: number | null): void {
+    if (term === null) this.#isKnown = false;
+    else this.#sum += term;
+  }
+
+  get total(): number | null {
+    return this.#isKnown && Number.isFinite(this.#sum) ? this.#sum : null;
+  }
 }
 
 /** What the LP tokens of a holding are worth. */
 interface ValuedHolding {
-  readonly holding: Holding;
-  readonly balance: bigint;
-  readonly staked: bigint;
   /** Raw units. */
   readonly amount0: bigint;
   readonly amount1: bigint;
@@ -145,7 +167,7 @@ function valueHolding(holding: Holding): ValuedHolding {
   const amount0 = shareOf(holding.reserve0);
   const amount1 = shareOf(holding.reserve1);
   const valueUsd = isUnread(holding) ? null : usdOf(holding, amount0, amount1);
-  return { holding, balance, staked, amount0, amount1, valueUsd };
+  return { amount0, amount1, valueUsd };
 }
 
 /** LP tokens of a pool that has none: its state is not known yet. */
@@ -170,76 +192,74 @@ function feesUsdOf(holding: Holding, window: number): number | null {
   return earned0 === 0n && earned1 === 0n ? 0 : usdOf(holding, earned0, earned1);
 }
 
-/** LP tokens held earn the pool's swap fees, LP tokens staked the gauge's rewards. */
-function weightedApr(
-  active: readonly ValuedHolding[],
+/** What a holding earns at the APRs of a window: LP tokens held the pool's swap fees, LP tokens staked the gauge's rewards. */
+function incomeOf(
+  { balance, staked, rewardApr, swapFeeAprs }: Holding,
   { valueUsd, window }: { valueUsd: number | null; window: number },
 ): number | null {
-  if (valueUsd === null || valueUsd <= 0) return null;
-  const incomes = active.map(({ holding, balance, staked, valueUsd: ownUsd }) => {
-    const { rewardApr } = holding;
-    const swapFeeApr = holding.swapFeeAprs[window] ?? null;
-    const heldUsd = ((ownUsd ?? 0) * Number(balance)) / Number(balance + staked);
-    const stakedUsd = ((ownUsd ?? 0) * Number(staked)) / Number(balance + staked);
-    return sumOrNull([
-      balance === 0n ? 0 : times(heldUsd, swapFeeApr),
-      staked === 0n ? 0 : times(stakedUsd, rewardApr),
-    ]);
-  });
-  const income = sumOrNull(incomes);
-  return income === null ? null : income / valueUsd;
+  const all = Number(balance + staked);
+  const heldUsd = ((valueUsd ?? 0) * Number(balance)) / all;
+  const stakedUsd = ((valueUsd ?? 0) * Number(staked)) / all;
+  const fromFees = balance === 0n ? 0 : times(heldUsd, swapFeeAprs[window] ?? null);
+  const fromRewards = staked === 0n ? 0 : times(stakedUsd, rewardApr);
+  return fromFees === null || fromRewards === null ? null : fromFees + fromRewards;
 }
 
-function poolExposure({ holding, valueUsd }: ValuedHolding, total: number | null): PoolExposure {
-  return {
-    poolAddress: holding.poolAddress,
-    token0Symbol: holding.token0.symbol,
-    token1Symbol: holding.token1.symbol,
-    valueUsd,
-    share: shareOf(valueUsd, total),
-  };
+/** Its share follows once the whole is known. */
+type Exposure = { -readonly [K in keyof PoolExposure]: PoolExposure[K] };
+
+function poolExposure({ poolAddress, token0, token1 }: Holding, valueUsd: number | null): Exposure {
+  return { poolAddress, token0Symbol: token0.symbol, token1Symbol: token1.symbol, valueUsd, share: null };
 }
 
-type TokenAmounts = ReadonlyMap<
-  string,
-  { readonly token: PortfolioToken; readonly amount: bigint; readonly values: readonly (number | null)[] }
->;
+/** What a portfolio holds of one token. */
+interface TokenAmount {
+  readonly token: PortfolioToken;
+  /** Raw units. */
+  amount: bigint;
+  readonly valueUsd: Sum;
+}
 
-/** By token, raw units. */
-function* tokenAmounts(active: readonly ValuedHolding[]): Generator<undefined, TokenAmounts> {
-  const raw = new Map<string, { token: PortfolioToken; amount: bigint; values: (number | null)[] }>();
-  const add = (token: PortfolioToken, amount: bigint): void => {
-    const known = raw.get(token.address);
-    const valueUsd = times(toWholeTokens(amount, token.decimals), token.priceUsd);
-    if (known === undefined) raw.set(token.address, { token, amount, values: [valueUsd] });
-    else {
-      known.amount += amount;
-      known.values.push(valueUsd);
-    }
-  };
-  let count = 0;
-  for (const { holding, amount0, amount1 } of active) {
-    if (++count % HOLDINGS_A_STEP === 0) yield;
-    if (isUnread(holding)) continue;
-    add(holding.token0, amount0);
-    add(holding.token1, amount1);
+function addAmounts(
+  amounts: Map<string, TokenAmount>,
+  { token0, token1 }: Holding,
+  { amount0, amount1 }: ValuedHolding,
+): void {
+  addAmount(amounts, token0, amount0);
+  addAmount(amounts, token1, amount1);
+}
+
+function addAmount(amounts: Map<string, TokenAmount>, token: PortfolioToken, amount: bigint): void {
+  let known = amounts.get(token.address);
+  if (known === undefined) {
+    known = { token, amount: 0n, valueUsd: new Sum() };
+    amounts.set(token.address, known);
   }
-  return raw;
+  known.amount += amount;
+  known.valueUsd.add(times(toWholeTokens(amount, token.decimals), token.priceUsd));
 }
 
-function tokenExposures(amounts: TokenAmounts, total: number | null): TokenExposure[] {
-  return Array.from(amounts.values(), ({ token, amount, values }) => {
-    const whole = toWholeTokens(amount, token.decimals);
-    const valueUsd = sumOrNull(values);
-    const { address, symbol } = token;
-    return { address, symbol, amount: whole, valueUsd, share: shareOf(valueUsd, total) };
+function tokenExposures(amounts: ReadonlyMap<string, TokenAmount>, total: number | null): TokenExposure[] {
+  return Array.from(amounts.values(), ({ token, amount, valueUsd: { total: valueUsd } }) => {
+    const { address, symbol, decimals } = token;
+    return {
+      address,
+      symbol,
+      amount: toWholeTokens(amount, decimals),
+      valueUsd,
+      share: shareOf(valueUsd, total),
+    };
   });
 }
 
-function concentrationOf(active: readonly ValuedHolding[], total: number | null): number | null {
-  if (active.length === 0) return null;
-  const shares = active.map(({ valueUsd }) => shareOf(valueUsd, total));
-  return sumOrNull(shares.map((share) => (share === null ? null : share * share)));
+function concentrationOf(exposures: readonly PoolExposure[], total: number | null): number | null {
+  if (exposures.length === 0) return null;
+  const squares = new Sum();
+  for (const { valueUsd } of exposures) {
+    const share = shareOf(valueUsd, total);
+    squares.add(share === null ? null : share * share);
+  }
+  return squares.total;
 }
 
 function shareOf(valueUsd: number | null, total: number | null): number | null {
@@ -249,15 +269,6 @@ function shareOf(valueUsd: number | null, total: number | null): number | null {
 function times(a: number, b: number | null): number | null {
   const product = b === null ? Number.NaN : a * b;
   return Number.isFinite(product) ? product : null;
-}
-
-function sumOrNull(terms: readonly (number | null)[]): number | null {
-  let sum = 0;
-  for (const term of terms) {
-    if (term === null) return null;
-    sum += term;
-  }
-  return Number.isFinite(sum) ? sum : null;
 }
 
 function isAny(amount: bigint): number {

@@ -16,7 +16,7 @@ import {
 import { actOnAerodrome } from "./v2/aerodrome-busy.ts";
 
 /** 50 where all is checked. */
-const REORGS = Number(process.env.TEST_REORGS ?? 8);
+const REORGS = Number(process.env.TEST_REORGS ?? 3);
 const MAX_DEPTH = 20;
 
 describeRounds(REORGS, "evm-dex ingest: reorgs", () => {

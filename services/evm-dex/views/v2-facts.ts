@@ -62,7 +62,10 @@ type PricedPool = Pick<
   "poolAddress" | "stable" | "token0Address" | "token1Address" | "token0Decimals" | "token1Decimals"
 >;
 
-/** Value and rewards from a pool's holdings and the prices; `now` is the head's time. */
+/**
+ * Value and rewards from a pool's holdings and the prices; `now` is the head's time. In literals of named fields: asked
+ * for every position of a wallet (docs/decisions/0084).
+ */
 export function valueV2Pool(
   pool: PricedPool,
   at: { holdings: V2Holdings; tokens: TokenFacts; rewardToken: string | undefined; now: number },
@@ -70,19 +73,27 @@ export function valueV2Pool(
   const { holdings, tokens } = at;
   const reserve0 = holdings.reserve0 / 10 ** pool.token0Decimals;
   const reserve1 = holdings.reserve1 / 10 ** pool.token1Decimals;
-  const prices = { token0: tokens.price(pool.token0Address), token1: tokens.price(pool.token1Address) };
-  const amounts = { amount0: reserve0, amount1: reserve1 };
+  const token0 = tokens.price(pool.token0Address);
+  const token1 = tokens.price(pool.token1Address);
+  const price = curvePrice({ amount0: reserve0, amount1: reserve1 }, pool.stable);
   const values = pairValues(pool.poolAddress, {
-    ...amounts,
-    ...prices,
-    price: curvePrice(amounts, pool.stable),
+    amount0: reserve0,
+    amount1: reserve1,
+    token0,
+    token1,
+    price,
   });
-  const tvlUsd = pairUsd({ ...amounts, price0Usd: values.usd0, price1Usd: values.usd1 });
+  const tvlUsd = pairUsd({
+    amount0: reserve0,
+    amount1: reserve1,
+    price0Usd: values.usd0,
+    price1Usd: values.usd1,
+  });
   return {
     reserve0,
     reserve1,
-    price0Usd: prices.token0?.usd ?? null,
-    price1Usd: prices.token1?.usd ?? null,
+    price0Usd: token0?.usd ?? null,
+    price1Usd: token1?.usd ?? null,
     values,
     tvlUsd,
     rewardApr: holdings.hasGauge ? rewardApr(rewardsOf(at, tvlUsd), at.now) : rewardApr(undefined, at.now),

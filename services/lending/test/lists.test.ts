@@ -4,6 +4,7 @@ import { describe, it } from "mocha";
 import { sortableNames } from "../../shared/contract/define.ts";
 import type { Endpoint, Handler } from "../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../shared/contract/order.ts";
+import { randomRuns } from "../../shared/testkit/describe.ts";
 import { lendingaPools, lendingbVaults, lendingcMarkets } from "../contract.ts";
 import { lendingaPoolsHandler } from "../endpoints/evm/lending/lendinga/v3/pools.handler.ts";
 import { lendingbVaultsHandler } from "../endpoints/evm/lending/lendingb/v2/vaults.handler.ts";
@@ -152,7 +153,7 @@ describe("lending lists against a plain reference", () => {
         const all = rows.map((row) => referenceVault(row, PRICES));
         await expectSame({ endpoint, handler, query, all, unique: ["vaultAddress"] });
       }),
-      { numRuns: 300 },
+      { numRuns: randomRuns(300) },
     );
   });
 
@@ -171,7 +172,7 @@ describe("lending lists against a plain reference", () => {
         const all = rows.map((row) => referenceVault(row, PRICES));
         await expectSame({ endpoint, handler, query, all, unique: ["poolAddress", "underlyingAddress"] });
       }),
-      { numRuns: 100 },
+      { numRuns: randomRuns(100) },
     );
   });
 
@@ -184,7 +185,7 @@ describe("lending lists against a plain reference", () => {
         const all = rows.map((row) => referenceMarket(row, PRICES));
         await expectSame({ endpoint, handler, query, all, unique: ["marketId"] });
       }),
-      { numRuns: 300 },
+      { numRuns: randomRuns(300) },
     );
   });
 });

@@ -18,7 +18,7 @@ import {
 } from "./harness.ts";
 
 /** npm test makes few; check:full all. */
-const REORGS = Number(process.env.TEST_REORGS ?? 8);
+const REORGS = Number(process.env.TEST_REORGS ?? 3);
 const MAX_DEPTH = 20;
 
 describeRounds(REORGS, "lending ingest: reorgs", () => {

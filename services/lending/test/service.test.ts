@@ -9,7 +9,7 @@ import { SERVED, withoutSource } from "../../shared/ingest-status/testkit/status
 import { createTokenCheck } from "../../shared/service/service-token.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { put } from "../../shared/storage/port.ts";
-import { describeWithProcesses } from "../../shared/testkit/describe.ts";
+import { describeThorough, describeWithProcesses } from "../../shared/testkit/describe.ts";
 import { bodyOf, until } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
 import { describeService } from "../../shared/testkit/service-suite.ts";
@@ -28,7 +28,7 @@ const env = { EVM_DEX_GRPC: NO_LISTENER, DATA_DIR: emptyDir, DEPLOYMENTS_FILE: u
 const UNREACHABLE = [{ name: "evm-dex", state: "unreachable" }] as const;
 after(() => Promise.all(dataDirs.map((dir) => rm(dir, { recursive: true, force: true }))));
 
-describeWithProcesses("lending with an empty store", () => {
+describeThorough("lending with an empty store", () => {
   const unknown = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
   const nothing = { ...unknown, chainHead: null, lagBlocks: null };
   describeService({

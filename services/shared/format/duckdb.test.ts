@@ -5,6 +5,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { after, before, describe, it } from "mocha";
 import { sampleItem, sampleList } from "../contract/testkit/sample-endpoints.ts";
+import { randomRuns } from "../testkit/describe.ts";
 import { randomRows } from "./testkit/random-rows.ts";
 import { toWire } from "./testkit/read-back.ts";
 import { writeTable } from "./write-table.ts";
@@ -46,7 +47,7 @@ describe("tables in DuckDB", () => {
               : 'UBIGINT VARCHAR BOOLEAN DOUBLE UBIGINT[] STRUCT("_1" UINTEGER, "_2" DOUBLE, "_3" VARCHAR)[]',
           );
         }),
-        { numRuns: 15 },
+        { numRuns: randomRuns(15) },
       );
     }
   });

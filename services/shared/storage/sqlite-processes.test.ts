@@ -7,7 +7,7 @@ import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
-import { describeWithProcesses } from "../testkit/describe.ts";
+import { describeWithProcesses, randomRuns } from "../testkit/describe.ts";
 import type { Store } from "./port.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import { counters, marks } from "./testkit/count-up.ts";
@@ -101,7 +101,7 @@ describeWithProcesses("sqlite between processes", () => {
   });
 
   it("a process killed in the middle of a write leaves all of it or nothing", async () => {
-    for (let kill = 0; kill < 5; kill++) {
+    for (let kill = 0; kill < randomRuns(8); kill++) {
       const writer = start("./testkit/generations.ts");
       const progress = follow(writer);
       await progress.reached(2 + kill);

@@ -45,6 +45,20 @@ export function describeThoroughRounds(rounds: number, title: string, define: ()
   else describe(title, () => void it(LEFT_TO_FULL_CHECK, skip));
 }
 
+/** One test of a suite, of the same kind. */
+export function itThorough(title: string, test: () => Promise<void>): void {
+  if (isThorough()) it(title, test);
+  else describe(title, () => void it(LEFT_TO_FULL_CHECK, skip));
+}
+
+/**
+ * How often something random is tried: the full check on Node does it `thorough` times, everything else a quarter as often.
+ * For what takes seconds; thousands of cases that take milliseconds each stay as many everywhere.
+ */
+export function randomRuns(thorough: number): number {
+  return isThorough() ? thorough : Math.ceil(thorough / 4);
+}
+
 function isThorough(): boolean {
   return process.env.TEST_THOROUGH === "1";
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../shared/rpc-client/testkit/fake-network.ts";
+import { randomRuns } from "../../shared/testkit/describe.ts";
 import { type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 import {
   answerHonestly,
@@ -295,7 +296,7 @@ describe("SolanaSource.blocks", () => {
         fc.tuple(fc.integer({ min: 101, max: 128 }), fc.nat(20)),
         run,
       ),
-      { numRuns: 60 },
+      { numRuns: randomRuns(60) },
     );
   });
 });

@@ -3,7 +3,13 @@ import type { Clock } from "../../shared/rpc-client/endpoint/clock.ts";
 import type { SourceLog } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import type { Pool } from "../../shared/rpc-client/pool.ts";
 import { findInconsistencies, type Inconsistency } from "./linkage.ts";
-import { type BlockLink, type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
+import {
+  type BlockLink,
+  type BlockRange,
+  type SolanaBlock,
+  type SolanaTransaction,
+  SolanaUpstreamError,
+} from "./port.ts";
 import { createBlockRequest, createLinkRequest, createProducedSlotsRequest } from "./requests.ts";
 
 export interface BlockFetcherOptions {
@@ -19,13 +25,6 @@ export interface BlockFetcherOptions {
   readonly lifetime: AbortSignal;
 }
 
-export interface SlotRange {
-  readonly fromSlot: number;
-  /** Inclusive. */
-  readonly toSlot: number;
-  readonly commitment: Commitment;
-}
-
 /** Slots searched at first for the block that follows the range. */
 const LOOK_AHEAD = 32;
 /** Endpoints that must agree on a skipped slot, if there are so many. */
@@ -38,9 +37,11 @@ interface ReportedInconsistency extends Inconsistency {
 
 /** What is known of a range so far. */
 interface RangeState {
-  readonly range: SlotRange;
+  readonly range: BlockRange;
+  /** What is kept of each transaction. */
+  readonly read: (transaction: SolanaTransaction) => unknown;
   readonly about: string;
-  readonly blocks: Map<number, SolanaBlock>;
+  readonly blocks: Map<number, SolanaBlock<unknown>>;
   /** Slots in which at least one endpoint had a block. */
   readonly seen: Set<number>;
   /** The first block beyond the range: needed if the last slot has none. */
@@ -50,15 +51,15 @@ interface RangeState {
 /** The produced blocks of a range, with the proof that nothing is missing; see SolanaSource.blocks. */
 export function createBlockFetcher(
   options: BlockFetcherOptions,
-): (range: SlotRange) => Promise<SolanaBlock[]> {
+): <T>(range: BlockRange, read: (transaction: SolanaTransaction) => T) => Promise<SolanaBlock<T>[]> {
   const { pool, voters, clock, log, lifetime } = options;
 
   async function readBlocks(
     from: Pool,
     slots: readonly number[],
-    { range, about }: RangeState,
-  ): Promise<(SolanaBlock | null)[]> {
-    const requests = slots.map((slot) => createBlockRequest(slot, range.commitment));
+    { range, read, about }: RangeState,
+  ): Promise<(SolanaBlock<unknown> | null)[]> {
+    const requests = slots.map((slot) => createBlockRequest(slot, range.commitment, read));
     // Several MB each: one a request.
     return from.request(requests, `getBlock ${about}`, { maxBatch: 1 });
   }
@@ -168,10 +169,10 @@ export function createBlockFetcher(
   }
 
   /** Every block of the range that endpoints return at once. */
-  async function readRange(range: SlotRange): Promise<RangeState> {
+  async function readRange({ range, read }: Pick<RangeState, "range" | "read">): Promise<RangeState> {
     const { fromSlot, toSlot } = range;
     const about = fromSlot === toSlot ? `slot ${fromSlot}` : `slots ${fromSlot}-${toSlot}`;
-    const state: RangeState = { range, about, blocks: new Map(), seen: new Set(), next: undefined };
+    const state: RangeState = { range, read, about, blocks: new Map(), seen: new Set(), next: undefined };
     const slots = Array.from({ length: toSlot - fromSlot + 1 }, (_, i) => fromSlot + i);
     for (const block of await readBlocks(pool, slots, state)) {
       if (block === null) continue;
@@ -197,14 +198,15 @@ export function createBlockFetcher(
     return isNew;
   }
 
-  return async (range) => {
-    const state = await readRange(range);
+  return async <T>(range: BlockRange, read: (transaction: SolanaTransaction) => T) => {
+    if (range.toSlot < range.fromSlot) return [];
+    const state = await readRange({ range, read });
     const { about } = state;
     let inconsistentSince = clock.now();
     for (let attempt = 0; ; attempt++) {
       const inconsistencies = await verify(state);
       const [first] = inconsistencies;
-      if (first === undefined) return sortBySlot(state.blocks);
+      if (first === undefined) return sortBySlot(state.blocks as ReadonlyMap<number, SolanaBlock<T>>);
       if (lifetime.aborted) throw new SolanaUpstreamError(`solana: ${about} cancelled: the source is closed`);
       if (clock.now() - inconsistentSince >= options.patienceMs) {
         const hosts = voters.map(({ host }) => host).join(", ");
@@ -217,7 +219,7 @@ export function createBlockFetcher(
   };
 }
 
-function sortBySlot(blocks: ReadonlyMap<number, SolanaBlock>): SolanaBlock[] {
+function sortBySlot<T>(blocks: ReadonlyMap<number, SolanaBlock<T>>): SolanaBlock<T>[] {
   return [...blocks.values()].sort((a, b) => a.slot - b.slot);
 }
 

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { encodeBase58 } from "../../shared/contract/base58.ts";
 import type { Fault } from "../../shared/rpc-client/endpoint/fault.ts";
+import type { ResultList } from "../../shared/rpc-client/endpoint/json-list.ts";
 import type { RpcResponse } from "../../shared/rpc-client/endpoint/transport.ts";
 import type { Outcome } from "../../shared/rpc-client/pending-request.ts";
 import type {
@@ -41,19 +42,36 @@ export function parseLink(result: unknown, slot: number): Outcome<BlockLink> {
   return { value: { slot, blockhash, previousBlockhash, parentSlot } };
 }
 
-/** Validates a full block. Votes are left out: two thirds of a block, and no trades. A malformed transaction makes the whole response untrusted. */
-export function parseBlock(result: unknown, slot: number): Outcome<SolanaBlock> {
+/** What a transaction of a block gave; null of a vote. */
+type ReadTransaction<T> = { readonly value: T } | { readonly wrong: string } | null;
+
+/** Reads the transactions of a response one by one, for parseBlock. Votes are left out: two thirds of a block, and no trades. */
+export function createTransactionList<T>(read: (transaction: SolanaTransaction) => T): ResultList {
+  return {
+    name: "transactions",
+    convert(transaction, transactionIndex): ReadTransaction<T> {
+      if (isVoteTransaction(transaction)) return null;
+      const wrong = findMalformedTransaction(transaction);
+      if (wrong !== undefined) return { wrong };
+      const found = transaction as { -readonly [K in keyof SolanaTransaction]: SolanaTransaction[K] };
+      found.transactionIndex = transactionIndex;
+      return { value: read(found) };
+    },
+  };
+}
+
+/** Validates a full block, read with createTransactionList. A malformed transaction makes the whole response untrusted. */
+export function parseBlock<T>(result: unknown, slot: number): Outcome<SolanaBlock<T>> {
   const link = parseLink(result, slot);
   if ("fault" in link) return link;
   const { blockTime, transactions } = result as Record<string, unknown>;
   if (blockTime !== null && !isSlot(blockTime)) return distrust(`slot ${slot}: no block time`);
   if (!Array.isArray(transactions)) return distrust(`slot ${slot}: no list of transactions`);
-  const kept: SolanaTransaction[] = [];
-  for (const [i, transaction] of transactions.entries()) {
-    if (isVoteTransaction(transaction)) continue;
-    const wrong = findMalformedTransaction(transaction);
-    if (wrong !== undefined) return distrust(`slot ${slot}: transaction ${i}: ${wrong}`);
-    kept.push({ ...transaction, transactionIndex: i });
+  const kept: T[] = [];
+  for (const [i, transaction] of (transactions as ReadTransaction<T>[]).entries()) {
+    if (transaction === null) continue;
+    if ("wrong" in transaction) return distrust(`slot ${slot}: transaction ${i}: ${transaction.wrong}`);
+    kept.push(transaction.value);
   }
   return { value: { ...link.value, blockTime, transactions: kept } };
 }

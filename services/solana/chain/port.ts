@@ -57,7 +57,8 @@ export interface SolanaTransaction {
   readonly transactionIndex?: number;
 }
 
-export interface SolanaBlock {
+/** With transactions as they came, or what was made of each. */
+export interface SolanaBlock<T = SolanaTransaction> {
   readonly slot: number;
   readonly blockhash: string;
   readonly previousBlockhash: string;
@@ -65,7 +66,7 @@ export interface SolanaBlock {
   /** Unix seconds; null where the cluster did not vote on one. */
   readonly blockTime: number | null;
   /** In the block's order, without votes. */
-  readonly transactions: readonly SolanaTransaction[];
+  readonly transactions: readonly T[];
 }
 
 /** What links a block with its parent. */
@@ -140,6 +141,13 @@ export interface TokenAccountQuery {
   readonly after: string | null;
 }
 
+export interface BlockRange {
+  readonly fromSlot: number;
+  /** Inclusive. */
+  readonly toSlot: number;
+  readonly commitment: Commitment;
+}
+
 export interface SolanaSource {
   head(commitment: Commitment): Promise<SlotHead>;
   /**
@@ -148,7 +156,12 @@ export interface SolanaSource {
    * endpoints (of one where there is no other) does not list it. Throws SolanaUpstreamError for a slot that can neither
    * be read nor proven skipped.
    */
-  blocks(range: { fromSlot: number; toSlot: number; commitment: Commitment }): Promise<SolanaBlock[]>;
+  blocks(range: BlockRange): Promise<SolanaBlock[]>;
+  /**
+   * The same with what `read` makes of each transaction, as soon as it is parsed: the objects of a full block take some
+   * 60 MB. `read` must not throw; responses that are refused later are read too.
+   */
+  readBlocks<T>(range: BlockRange, read: (transaction: SolanaTransaction) => T): Promise<SolanaBlock<T>[]>;
   /** A block's place in the chain; undefined if no endpoint has a block in the slot. */
   link(slot: number, commitment: Commitment): Promise<BlockLink | undefined>;
   /** The cluster's genesis; undefined if no endpoint offers it. */

@@ -2,6 +2,7 @@ import type { RpcCall } from "../../shared/rpc-client/endpoint/transport.ts";
 import type { RpcRequest } from "../../shared/rpc-client/pending-request.ts";
 import { LARGEST_ACCOUNTS, PAGED_PROGRAM_ACCOUNTS, PROGRAM_ACCOUNTS } from "./classify.ts";
 import {
+  createTransactionList,
   distrust,
   isHash,
   parseAccounts,
@@ -18,6 +19,7 @@ import type {
   BlockLink,
   Commitment,
   SolanaBlock,
+  SolanaTransaction,
   TokenAccountPage,
   TokenAccountQuery,
 } from "./port.ts";
@@ -32,11 +34,16 @@ const MISSING_BLOCK: Pick<RpcRequest<null>, "conclude" | "maxFailures"> = {
   maxFailures: 4,
 };
 
-/** One full block; null if an endpoint reports that the slot has none, and no other has it. */
-export function createBlockRequest(slot: number, commitment: Commitment): RpcRequest<SolanaBlock | null> {
+/** One full block, of whose transactions `read` keeps what is needed; null if an endpoint reports that the slot has none, and no other has it. */
+export function createBlockRequest<T>(
+  slot: number,
+  commitment: Commitment,
+  read: (transaction: SolanaTransaction) => T,
+): RpcRequest<SolanaBlock<T> | null> {
+  const params = [slot, createBlockOptions("full", commitment)];
   return {
-    calls: [{ method: "getBlock", params: [slot, createBlockOptions("full", commitment)] }],
-    read: (replies) => parseFirst(replies, (result) => parseBlock(result, slot)),
+    calls: [{ method: "getBlock", params, list: createTransactionList(read) }],
+    read: (replies) => parseFirst(replies, (result) => parseBlock<T>(result, slot)),
     ...MISSING_BLOCK,
   };
 }

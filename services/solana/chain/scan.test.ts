@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { createFakeClock, type FakeClock } from "../../shared/rpc-client/testkit/fake-network.ts";
+import { randomRuns } from "../../shared/testkit/describe.ts";
 import { type SolanaBlock, type SolanaSource, SolanaUpstreamError } from "./port.ts";
 import { type BlockBatch, type SlotScanOptions, scanBlocks } from "./scan.ts";
 import { catchError, fakeBlocks, fakeTransaction } from "./testkit/fake-chain.ts";
@@ -76,7 +77,7 @@ describe("scanBlocks", () => {
           expect(fake.mostInFlight()).to.be.at.most(concurrency);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: randomRuns(100) },
     );
   });
 

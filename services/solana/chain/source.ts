@@ -71,9 +71,8 @@ export function createSolanaSource(config: SolanaSourceConfig): SolanaSource {
 
   return {
     head: (commitment) => heads[commitment].read(),
-    async blocks(range) {
-      return range.toSlot < range.fromSlot ? [] : readBlocks(range);
-    },
+    blocks: (range) => readBlocks(range, (transaction) => transaction),
+    readBlocks,
     async link(slot, commitment) {
       const [link] = await pool.request([createLinkRequest(slot, commitment)], `getBlock of slot ${slot}`);
       return link ?? undefined;

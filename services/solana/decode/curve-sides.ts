@@ -37,7 +37,7 @@ export function readCurveSides(
   const { lamports, disagreement } = moved;
   // The vault also holds the tokens that migrate to the pool, the account its rent.
   const sides = [
-    { ...tokens, reserve: trade?.reserve ?? tokens.reserve },
+    { token: tokens.token, in: tokens.in, out: tokens.out, reserve: trade?.reserve ?? tokens.reserve },
     {
       token: LAMPORTS,
       in: isBuy ? lamports : 0n,
@@ -56,18 +56,23 @@ export function readEventSides(
   const trade = findCurveTrade(scope);
   if (trade === undefined) return undefined;
   const { isBuy, amount, quoteAmount, reserve, lamportReserve } = trade;
-  const flow = (value: bigint, isIn: boolean) => ({ in: isIn ? value : 0n, out: isIn ? 0n : value });
   const other = quote ?? { token: LAMPORTS, reserve: lamportReserve };
   return [
-    { ...tokens, ...flow(amount, !isBuy), reserve },
-    { ...other, ...flow(quoteAmount, isBuy) },
+    { token: tokens.token, in: isBuy ? 0n : amount, out: isBuy ? amount : 0n, reserve },
+    {
+      token: other.token,
+      in: isBuy ? quoteAmount : 0n,
+      out: isBuy ? 0n : quoteAmount,
+      reserve: other.reserve,
+    },
   ];
 }
 
 /** A curve's tokens that are for sale, without those that its vault keeps for the pool it migrates to. */
 export function withCurveReserve(scope: InstructionScope, tokens: Side): Side {
   const trade = findCurveTrade(scope);
-  return trade === undefined ? tokens : { ...tokens, reserve: trade.reserve };
+  if (trade === undefined) return tokens;
+  return { token: tokens.token, in: tokens.in, out: tokens.out, reserve: trade.reserve };
 }
 
 /**

@@ -57,25 +57,50 @@ function isFeeCollection({ parsed, call }: InstructionScope): boolean {
   return readU64(data, liquidityOffset) === 0n && readU64(data, liquidityOffset + 8) === 0n;
 }
 
+/** What all rows of a pool in an instruction have. */
+type RowBase = Pick<Trade, "instructionIndex" | "dex" | "program" | "pool" | "account">;
+
 interface Leg {
   readonly pool: TouchedPool;
   readonly leg: number;
 }
 
 function buildRows(scope: InstructionScope, { pool, leg }: Leg): PoolEventRow[] {
-  const { effect } = scope.call.instruction.layout;
-  const base = buildRowBase(scope, { pool, leg });
+  const { call } = scope;
+  const { effect } = call.instruction.layout;
+  const base: RowBase = {
+    instructionIndex: call.instructionIndex,
+    dex: call.program.layout.dex,
+    program: call.program.layout.name,
+    pool: pool.address,
+    account: findAccount(scope),
+  };
   if (effect === "trade") {
-    const trade = buildTrade(pool.sides);
-    return trade === undefined ? [] : [{ kind: "trade", ...base, ...trade }];
+    const [into, out] = orderSides(pool.sides) ?? [];
+    return into === undefined || out === undefined ? [] : [buildTrade(base, { leg, into, out })];
   }
+  const [first, second] = pool.sides;
   const rows: PoolEventRow[] = [];
   for (const kind of ["remove_liquidity", "add_liquidity"] as const) {
     if (effect !== kind && effect !== "rebalance") continue;
     const [amountA, amountB] = pickAmounts(pool, kind === "add_liquidity" ? "in" : "out");
     if (amountA === 0n && amountB === 0n) continue;
     const isSecond = effect === "rebalance" && kind === "add_liquidity";
-    rows.push({ kind, ...base, leg: leg + (isSecond ? 1 : 0), ...pickTokens(pool), amountA, amountB });
+    rows.push({
+      kind,
+      instructionIndex: base.instructionIndex,
+      leg: leg + (isSecond ? 1 : 0),
+      dex: base.dex,
+      program: base.program,
+      pool: base.pool,
+      account: base.account,
+      tokenA: first.token.mint,
+      amountA,
+      decimalsA: first.token.decimals,
+      tokenB: second?.token.mint ?? "",
+      amountB,
+      decimalsB: second?.token.decimals ?? 0,
+    });
   }
   return rows;
 }
@@ -84,48 +109,35 @@ function pickAmounts({ sides }: TouchedPool, direction: "in" | "out"): [bigint, 
   return [sides[0][direction], sides[1]?.[direction] ?? 0n];
 }
 
-function pickTokens({
-  sides: [first, second],
-}: TouchedPool): Pick<LiquidityChange, "tokenA" | "decimalsA" | "tokenB" | "decimalsB"> {
-  return {
-    tokenA: first.token.mint,
-    decimalsA: first.token.decimals,
-    tokenB: second?.token.mint ?? "",
-    decimalsB: second?.token.decimals ?? 0,
-  };
-}
-
 /**
  * The trader is the account that the instruction names, if it signed the transaction itself. Routers trade with accounts
  * of their own: then it is the fee payer.
  */
-function buildRowBase(scope: InstructionScope, { pool, leg }: Leg) {
+function findAccount(scope: InstructionScope): string {
   const { parsed, call } = scope;
   const user = readAccountIndex(scope, call.instruction.layout.user);
-  const { dex, name } = call.program.layout;
-  return {
-    instructionIndex: call.instructionIndex,
-    leg,
-    dex,
-    program: name,
-    pool: pool.address,
-    account: parsed.keys[user !== undefined && user < parsed.signerCount ? user : 0] as string,
-  };
+  return parsed.keys[user !== undefined && user < parsed.signerCount ? user : 0] as string;
 }
 
-/** The side that gained is what went in. Undefined where nothing moved, or both sides the same way. */
-function buildTrade(sides: TouchedPool["sides"]) {
-  const [first, second] = sides;
+/** The side that gained is what went in, and comes first. Undefined where nothing moved, or both sides the same way. */
+function orderSides([first, second]: TouchedPool["sides"]): [Side, Side] | undefined {
   if (second === undefined) return undefined;
   const gained = [first.in - first.out, second.in - second.out] as const;
   if (gained[0] === 0n && gained[1] === 0n) return undefined;
-  if (gained[0] >= 0n && gained[1] <= 0n) return buildTradeSides(first, second);
-  if (gained[0] <= 0n && gained[1] >= 0n) return buildTradeSides(second, first);
+  if (gained[0] >= 0n && gained[1] <= 0n) return [first, second];
+  if (gained[0] <= 0n && gained[1] >= 0n) return [second, first];
   return undefined;
 }
 
-function buildTradeSides(into: Side, out: Side) {
+function buildTrade(base: RowBase, { leg, into, out }: { leg: number; into: Side; out: Side }): Trade {
   return {
+    kind: "trade",
+    instructionIndex: base.instructionIndex,
+    leg,
+    dex: base.dex,
+    program: base.program,
+    pool: base.pool,
+    account: base.account,
     tokenIn: into.token.mint,
     amountIn: into.in,
     decimalsIn: into.token.decimals,

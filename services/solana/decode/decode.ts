@@ -26,24 +26,39 @@ export interface DecodedTransactions {
   /** Those with rows, balances or disagreements, in the order of the block. */
   readonly transactions: readonly DecodedTransaction[];
   /** Transactions that could not be decoded: their rows are missing. */
-  readonly broken: readonly { readonly signature: string | null; readonly reason: string }[];
+  readonly broken: readonly BrokenTransaction[];
+}
+
+export interface BrokenTransaction {
+  readonly signature: string | null;
+  readonly reason: string;
 }
 
 export function decodeBlock(block: Pick<SolanaBlock, "transactions">): DecodedTransactions {
   const transactions: DecodedTransaction[] = [];
-  const broken: { signature: string | null; reason: string }[] = [];
+  const broken: BrokenTransaction[] = [];
   for (const [place, transaction] of block.transactions.entries()) {
-    try {
-      const decoded = decodeTransaction(transaction, place);
-      if (decoded !== undefined) transactions.push(decoded);
-    } catch (error) {
-      broken.push({
-        signature: readSignature(transaction),
-        reason: error instanceof Error ? error.message : String(error),
-      });
-    }
+    const { decoded, brokenBy } = tryDecodeTransaction(transaction, place);
+    if (decoded !== undefined) transactions.push(decoded);
+    if (brokenBy !== undefined) broken.push(brokenBy);
   }
   return { transactions, broken };
+}
+
+/** A transaction's rows, or why it could not be decoded. */
+export interface TriedTransaction {
+  readonly decoded?: DecodedTransaction | undefined;
+  readonly brokenBy?: BrokenTransaction;
+}
+
+/** decodeTransaction for any value: never throws. */
+export function tryDecodeTransaction(transaction: SolanaTransaction, place?: number): TriedTransaction {
+  try {
+    return { decoded: decodeTransaction(transaction, place) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { brokenBy: { signature: readSignature(transaction), reason } };
+  }
 }
 
 /** Accepts whatever a node sent. */

@@ -41,9 +41,10 @@ export function buildBlockRows(
   context: BlockPosition & { readonly book: PriceTracker },
 ): BlockRows {
   const rows: BlockRows = { tokenRows: [], poolRows: [], supplyRows: [], candleTrades: [] };
+  const { slot, time, book } = context;
   for (const { transactionIndex, signature, events } of transactions) {
+    const within: TransactionContext = { slot, time, book, transactionIndex, signature };
     for (const event of events) {
-      const within = { ...context, transactionIndex, signature };
       if (event.kind === "trade") addTrade(rows, event, within);
       else if ("pool" in event) addLiquidity(rows, event, within);
       else addSupply(rows, event, within);
@@ -60,7 +61,7 @@ interface TransactionContext extends BlockPosition {
 
 function addTrade(rows: BlockRows, trade: Trade, context: TransactionContext): void {
   const { tokenIn, tokenOut, pool } = trade;
-  const { slot, time } = context;
+  const { slot, time, transactionIndex, signature } = context;
   const amountIn = toWhole(trade.amountIn, trade.decimalsIn);
   const amountOut = toWhole(trade.amountOut, trade.decimalsOut);
   const value = context.book.applyTrade({
@@ -77,7 +78,13 @@ function addTrade(rows: BlockRows, trade: Trade, context: TransactionContext): v
   });
   const { valueUsd, priceInUsd, priceOutUsd } = value;
   const row: PoolTransactionRow = {
-    ...buildRowBase(trade, context),
+    slot,
+    transactionIndex,
+    instructionIndex: trade.instructionIndex,
+    signature,
+    leg: trade.leg,
+    time,
+    dex: EXCHANGES.indexOf(trade.dex),
     pool,
     kind: POOL_TX_TYPES.indexOf("trade"),
     tokenIn,
@@ -103,17 +110,30 @@ function addLiquidity(rows: BlockRows, change: LiquidityChange, context: Transac
   const { pool, tokenA: tokenIn, tokenB: tokenOut } = change;
   const amountIn = toWhole(change.amountA, change.decimalsA);
   const amountOut = toWhole(change.amountB, change.decimalsB);
-  const { slot, time } = context;
-  const isAdded = change.kind === "add_liquidity";
-  const tokensMoved = { tokenA: tokenIn, amountA: amountIn, tokenB: tokenOut, amountB: amountOut };
-  const move: LiquidityMove = { pool, ...tokensMoved, isAdded, slot, time };
+  const { slot, time, transactionIndex, signature } = context;
+  const move: LiquidityMove = {
+    pool,
+    tokenA: tokenIn,
+    amountA: amountIn,
+    tokenB: tokenOut,
+    amountB: amountOut,
+    isAdded: change.kind === "add_liquidity",
+    slot,
+    time,
+  };
   const { usdA: priceInUsd, usdB: priceOutUsd } = context.book.liquidityPrices(move);
   context.book.applyLiquidity(move);
   // An amount of 0 has the value 0, even without a price.
   const valueIn = amountIn === 0 ? 0 : computeValueUsd(amountIn, priceInUsd);
   const valueOut = amountOut === 0 ? 0 : computeValueUsd(amountOut, priceOutUsd);
   const row: PoolTransactionRow = {
-    ...buildRowBase(change, context),
+    slot,
+    transactionIndex,
+    instructionIndex: change.instructionIndex,
+    signature,
+    leg: change.leg,
+    time,
+    dex: EXCHANGES.indexOf(change.dex),
     pool,
     kind: POOL_TX_TYPES.indexOf(change.kind),
     tokenIn,
@@ -147,18 +167,4 @@ function addSupply(rows: BlockRows, change: SupplyChange, context: TransactionCo
     amount,
     decimals,
   });
-}
-
-function buildRowBase(event: Trade | LiquidityChange, context: TransactionContext) {
-  const { slot, time, transactionIndex, signature } = context;
-  const { instructionIndex, leg } = event;
-  return {
-    slot,
-    transactionIndex,
-    instructionIndex,
-    signature,
-    leg,
-    time,
-    dex: EXCHANGES.indexOf(event.dex),
-  };
 }

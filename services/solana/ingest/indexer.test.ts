@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
 import type { Store } from "../../shared/storage/port.ts";
-import { describeLong } from "../../shared/testkit/describe.ts";
+import { describeLong, randomRuns } from "../../shared/testkit/describe.ts";
 import { ANCHORS } from "../price/limits.ts";
 import { type CheckpointRow, candles, journal } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
@@ -102,7 +102,7 @@ describeLong("Solana indexer", () => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 
@@ -131,7 +131,7 @@ describeLong("Solana indexer", () => {
           await store.close();
         }
       }),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { it } from "mocha";
 import { IngestStalled, ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { describeLong } from "../../shared/testkit/describe.ts";
+import { describeLong, randomRuns } from "../../shared/testkit/describe.ts";
 import { finalBlocks, journal, tokenRows } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
 import { createStepwiseStore, Killed } from "../test/broken-store.ts";
@@ -144,7 +144,7 @@ describeLong("SolanaSync", () => {
           await inner.close();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: randomRuns(60) },
     );
   });
 

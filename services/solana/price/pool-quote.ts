@@ -49,10 +49,16 @@ export type QuotedTrade = Pick<PoolQuote, "pool" | "parent" | "ratio" | "depth" 
 
 /** The quote after a trade. */
 export function withTrade(known: PoolQuote | undefined, trade: QuotedTrade): PoolQuote {
+  const { pool, parent, ratio, depth, parentDepth, time } = trade;
   return {
-    ...trade,
-    since: known?.since ?? trade.time,
-    recent: addPrice(known?.recent ?? [], { time: trade.time, price: trade.ratio }),
+    pool,
+    parent,
+    ratio,
+    depth,
+    parentDepth,
+    since: known?.since ?? time,
+    time,
+    recent: addPrice(known?.recent ?? [], { time, price: ratio }),
     depths: addDepth(known?.depths ?? [], trade),
   };
 }
@@ -65,17 +71,20 @@ export function withLiquidity(
   const depth = Math.max(0, quote.depth + change.amount);
   const parentDepth = Math.max(0, quote.parentDepth + change.parentAmount);
   const depths = addDepth(quote.depths, { time: change.time, depth, parentDepth });
-  return { ...quote, depth, parentDepth, depths };
+  const { pool, parent, ratio, since, time, recent } = quote;
+  return { pool, parent, ratio, depth, parentDepth, since, time, recent, depths };
 }
 
 /** The same pool's quote of its other token. */
 export function reversed(quote: PoolQuote, mint: string): PoolQuote {
   return {
-    ...quote,
+    pool: quote.pool,
     parent: mint,
     ratio: 1 / quote.ratio,
     depth: quote.parentDepth,
     parentDepth: quote.depth,
+    since: quote.since,
+    time: quote.time,
     recent: quote.recent.map(({ time, price }) => ({ time, price: 1 / price })),
     depths: quote.depths.map(({ time, depth0, depth1 }) => ({ time, depth0: depth1, depth1: depth0 })),
   };

@@ -13,7 +13,14 @@ type StoredQuote = readonly [
 export function toPriceRow({ mint, quotes, used, source, depthUsd, slot }: PriceEntry): PriceRow {
   const { pool, parent, ratio, since, time } = source;
   return {
-    ...{ mint, parent, ratio, pool, depthUsd, since, time, slot },
+    mint,
+    parent,
+    ratio,
+    pool,
+    depthUsd,
+    since,
+    time,
+    slot,
     usd: used?.usd ?? null,
     departedSince: used?.departure?.since ?? null,
     departedUsd: used?.departure?.usd ?? null,
@@ -40,7 +47,13 @@ function toStored(quote: PoolQuote): StoredQuote {
 function toQuote(stored: StoredQuote): PoolQuote {
   const [pool, parent, ratio, depth, parentDepth, since, time, prices, held] = stored;
   return {
-    ...{ pool, parent, ratio, depth, parentDepth, since, time },
+    pool,
+    parent,
+    ratio,
+    depth,
+    parentDepth,
+    since,
+    time,
     recent: prices.map(([at, price]) => ({ time: at as number, price: price as number })),
     depths: held.map(([at, depth0, depth1]) => ({
       time: at as number,

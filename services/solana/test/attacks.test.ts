@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { after, it } from "mocha";
-import { describeLong } from "../../shared/testkit/describe.ts";
+import { describeLong, randomRuns } from "../../shared/testkit/describe.ts";
 import { ohlcvToken, tokenHolders, tokenTransactions } from "../contract.ts";
 import { createHandlers } from "../handlers.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";
@@ -185,7 +185,7 @@ describeLong("Solana: attacks on prices", () => {
           expect(Math.max(priceInUsd ?? 0, priceOutUsd ?? 0)).to.be.at.most(1e12);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 });

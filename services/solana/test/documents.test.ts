@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { Cell } from "../../shared/contract/column.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeWithChain, randomRuns } from "../../shared/testkit/describe.ts";
 import { poolTransactions, tokenHolders, tokenSecurity } from "../contract.ts";
 import type { TokenDescription } from "../ingest/state/token-state.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";
@@ -96,7 +96,7 @@ describeWithChain("holders and security over random chains", () => {
           }
         });
       }),
-      { ...RUNS, numRuns: 100 },
+      { ...RUNS, numRuns: randomRuns(100) },
     );
   });
 });

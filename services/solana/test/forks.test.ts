@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
 import type { Store, WriteStep } from "../../shared/storage/port.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeWithChain, randomRuns } from "../../shared/testkit/describe.ts";
 import {
   ohlcvToken,
   poolTransactions,
@@ -137,7 +137,7 @@ async function changeIndex(
 }
 
 describeWithChain("answers while the index changes", () => {
-  const RUNS = { numRuns: 60, interruptAfterTimeLimit: 60_000 };
+  const RUNS = { numRuns: randomRuns(60), interruptAfterTimeLimit: 60_000 };
 
   for (const writes of ["whole", "in steps"] as const) {
     it(`lists of a token, and its mints and burns, are those of one head; writes ${writes}`, async () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeWithChain, randomRuns } from "../../shared/testkit/describe.ts";
 import {
   poolTransactions,
   poolTransactionsTimeBounded,
@@ -172,7 +172,7 @@ function questions<T>(query: fc.Arbitrary<T>): fc.Arbitrary<[T, Ends][]> {
   return fc.array(fc.tuple(query, ends), { minLength: 10, maxLength: 25 });
 }
 /** A counterexample is shrunk for so long at most, in milliseconds. */
-const RUNS = { numRuns: 40, interruptAfterTimeLimit: 60_000 };
+const RUNS = { numRuns: randomRuns(40), interruptAfterTimeLimit: 60_000 };
 
 describeWithChain("lists of transactions over random chains", () => {
   it("token-transactions: the rows of the token's list that satisfy every filter", async () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
+import { randomRuns } from "../../shared/testkit/describe.ts";
 import { createHandlers } from "../handlers.ts";
 import type { TokenDescription } from "../ingest/state/token-state.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";
@@ -11,7 +12,7 @@ import { openTestStore } from "./store.ts";
 import { TestIndex } from "./test-index.ts";
 
 export const DAY = 86_400;
-export const RUNS = { numRuns: 30, interruptAfterTimeLimit: 60_000 };
+export const RUNS = { numRuns: randomRuns(30), interruptAfterTimeLimit: 60_000 };
 export const percent = fc.nat(100).map((found) => found / 100);
 
 /** Minutes and hours, or months. */

@@ -6,7 +6,7 @@ import type { RpcServer } from "../../../deploy/devnet/solana/server/rpc-server.
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeWithChain, randomRuns } from "../../shared/testkit/describe.ts";
 import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import type { BlockReader, DecodedBlock, SlotRange } from "../ingest/read/decoded-block.ts";
 import { createLocalReader } from "../ingest/read/reader.ts";
@@ -85,7 +85,7 @@ async function liveThrough(
   const random = createRandom(seed);
   solana.produce(50, { stepS });
   let ingest = await start(solana, { store, random });
-  for (let round = 0; round < 30; round++) {
+  for (let round = 0; round < randomRuns(30); round++) {
     solana.produce(1 + random.below(random.below(5) === 0 ? 50 : 7), { stepS });
     if (random.below(3) === 0) solana.fork(1 + random.below(9));
     if (random.below(2) === 0) spoil(solana.servers, { chain: solana.chain, random });
@@ -121,7 +121,7 @@ async function dump(store: Store) {
 describeWithChain("Solana ingest: replays", () => {
   for (const { seed, stepS, span, spanS } of [
     { seed: 1, stepS: 0.4, span: "minutes", spanS: 60 },
-    { seed: 2, stepS: 600, span: "a day", spanS: 86_400 },
+    { seed: 2, stepS: 1_200, span: "a day", spanS: 86_400 },
   ]) {
     it(`of ${span} end as a fresh index, however blocks came, were missing and were dropped`, async () => {
       const solana = await createTestSolana({ seed, endpoints: 2, transactions: 5, skipped: 0.15 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { SERVED, withoutSource } from "../../shared/ingest-status/testkit/status-row.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough, describeWithChain } from "../../shared/testkit/describe.ts";
 import { bodyOf } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
 import { checkTable, describeService } from "../../shared/testkit/service-suite.ts";
@@ -20,7 +20,7 @@ const [emptyDir = "", filledDir = ""] = dataDirs;
 after(() => Promise.all(dataDirs.map((dir) => rm(dir, { recursive: true, force: true }))));
 const solana = { chainId: 0, name: "Solana" };
 
-describe("solana with an empty store", () => {
+describeThorough("solana with an empty store", () => {
   const nothing = { indexedBlock: null, indexedBlockHash: null, indexedTime: null, fromBlock: null };
   describeService({
     name: "solana",

@@ -7,7 +7,7 @@ import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { afterEach, beforeEach, it } from "mocha";
 import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
-import { describeLong } from "../../../shared/testkit/describe.ts";
+import { describeLong, randomRuns } from "../../../shared/testkit/describe.ts";
 import { DAY, startOf } from "../../metrics/bucket.ts";
 import { readIntegers } from "../../protocols/integers.ts";
 import { poolEvents } from "../../store/collections.ts";
@@ -129,9 +129,9 @@ describeLong("archive of removed days", () => {
           expect(namesIn(raw.collection.name).filter((name) => name.endsWith(".tmp"))).to.deep.equal([]);
         }
       }),
-      { numRuns: 15 },
+      { numRuns: randomRuns(15) },
     );
-    expect(files, "runs that archive nothing prove nothing").to.be.greaterThan(50);
+    expect(files, "runs that archive nothing prove nothing").to.be.at.least(randomRuns(50));
   });
 
   it("keeps rows in order across blocks with more of them than a row group", async () => {

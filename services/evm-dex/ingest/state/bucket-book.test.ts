@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
 import { put, type Store } from "../../../shared/storage/port.ts";
-import { describeLong } from "../../../shared/testkit/describe.ts";
+import { describeLong, randomRuns } from "../../../shared/testkit/describe.ts";
 import { SPANS } from "../../metrics/bucket.ts";
 import { poolUsers, rollups } from "../../store/collections.ts";
 import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
@@ -131,7 +131,7 @@ describeLong("BucketBook", () => {
         expect(previous).to.deep.equal(swaps.map((swap, i) => previousMinute(swaps.slice(0, i), swap)));
         await store.close();
       }),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 });

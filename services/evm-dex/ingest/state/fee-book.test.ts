@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { encodeAbiParameters } from "viem";
 import { put, removeWhere } from "../../../shared/storage/port.ts";
+import { randomRuns } from "../../../shared/testkit/describe.ts";
 import { poolFees } from "../../store/collections.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
 import { address, CHAIN_ID, openTestStore, poolRow } from "../../test/kit/rows.ts";
@@ -149,7 +150,7 @@ describe("FeeBook", () => {
         expect(await store.find(poolFees, {})).to.have.deep.members(fresh);
         await store.close();
       }),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 });

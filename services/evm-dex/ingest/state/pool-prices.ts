@@ -206,12 +206,12 @@ export class PoolPrices {
 
   /** Puts a pool into the graph at its trusted price. */
   #setEdge(edge: PriceEdge, points: PoolPoint[], time: number): void {
-    const { pool } = edge;
+    const { pool, token0, token1, depth0, depth1, aged } = edge;
     // Also where nothing happens: depth that left before the window must not count in it.
     trimPoints(points, time);
     const price = trustedPrice(points, time);
     const held = heldShare(points, time);
-    this.graph.set({ ...edge, price, held });
+    this.graph.set({ pool, token0, token1, price, depth0, depth1, held, aged });
     if (price === points.at(-1)?.price) this.#disputed.delete(pool);
     else this.#disputed.add(pool);
     const due = held === 1 ? undefined : nextHeldChange(points, time);

@@ -2,38 +2,47 @@ import { feeGrowth } from "../../metrics/v2-bucket.ts";
 import type { V2Event } from "./events.ts";
 import { withCustomFee, withFeeOfSwap } from "./fees.ts";
 import { withReward } from "./rewards.ts";
-import type { V2State } from "./state.ts";
+import { copyOf, type V2State } from "./state.ts";
 
 export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
 /** The state after an event of the pool, its factory, voter or gauge; `time` is the block's. */
 export function applyV2(state: V2State, event: V2Event, time: number): V2State {
   switch (event.kind) {
-    case "fees":
-      return {
-        ...state,
-        index0: state.index0 + feeGrowth(event.amount0, state.totalSupply),
-        index1: state.index1 + feeGrowth(event.amount1, state.totalSupply),
-        swapFee0: (state.isSwapping ? state.swapFee0 : 0n) + event.amount0,
-        swapFee1: (state.isSwapping ? state.swapFee1 : 0n) + event.amount1,
-        isSwapping: true,
-      };
-    case "sync":
-      return { ...state, reserve0: event.reserve0, reserve1: event.reserve1 };
+    case "fees": {
+      const next = copyOf(state);
+      next.index0 += feeGrowth(event.amount0, state.totalSupply);
+      next.index1 += feeGrowth(event.amount1, state.totalSupply);
+      next.swapFee0 = (state.isSwapping ? state.swapFee0 : 0n) + event.amount0;
+      next.swapFee1 = (state.isSwapping ? state.swapFee1 : 0n) + event.amount1;
+      next.isSwapping = true;
+      return next;
+    }
+    case "sync": {
+      const next = copyOf(state);
+      next.reserve0 = event.reserve0;
+      next.reserve1 = event.reserve1;
+      return next;
+    }
     case "swap": {
-      const taken = state.isSwapping ? state : { swapFee0: 0n, swapFee1: 0n };
-      return {
-        ...state,
-        ...withFeeOfSwap(state, event, taken),
-        swapFee0: taken.swapFee0,
-        swapFee1: taken.swapFee1,
-        isSwapping: false,
-      };
+      const next = copyOf(state);
+      if (!state.isSwapping) {
+        next.swapFee0 = 0n;
+        next.swapFee1 = 0n;
+      }
+      const { fee, defaultFee, hasCustomFee } = withFeeOfSwap(state, event, next);
+      next.fee = fee;
+      next.defaultFee = defaultFee;
+      next.hasCustomFee = hasCustomFee;
+      next.isSwapping = false;
+      return next;
     }
     case "transfer": {
       const minted = event.from === ZERO_ADDRESS ? event.amount : 0n;
       const burnt = event.to === ZERO_ADDRESS ? event.amount : 0n;
-      return { ...state, totalSupply: atLeastZero(state.totalSupply + minted - burnt) };
+      const next = copyOf(state);
+      next.totalSupply = atLeastZero(state.totalSupply + minted - burnt);
+      return next;
     }
     case "set_custom_fee":
       return { ...state, ...withCustomFee(state, event.fee) };

@@ -76,32 +76,70 @@ const CUSTOM = 1n;
 const SWAPPING = 2n;
 const ALIVE = 4n;
 
+/** A copy to change. Names every field: copied for every event (docs/decisions/0084). */
+export function copyOf(state: V2State): { -readonly [K in keyof V2State]: V2State[K] } {
+  return {
+    reserve0: state.reserve0,
+    reserve1: state.reserve1,
+    totalSupply: state.totalSupply,
+    fee: state.fee,
+    defaultFee: state.defaultFee,
+    hasCustomFee: state.hasCustomFee,
+    index0: state.index0,
+    index1: state.index1,
+    swapFee0: state.swapFee0,
+    swapFee1: state.swapFee1,
+    isSwapping: state.isSwapping,
+    gauge: state.gauge,
+    isGaugeAlive: state.isGaugeAlive,
+    staked: state.staked,
+    rewardRate: state.rewardRate,
+    periodFinish: state.periodFinish,
+  };
+}
+
 /** A state as text. The zero address stands for no gauge. */
 export function writeV2State(state: V2State): string {
   return text.write({
-    ...state,
+    reserve0: state.reserve0,
+    reserve1: state.reserve1,
+    totalSupply: state.totalSupply,
     fee: BigInt(state.fee),
     defaultFee: BigInt(state.defaultFee),
     flags:
       (state.hasCustomFee ? CUSTOM : 0n) |
       (state.isSwapping ? SWAPPING : 0n) |
       (state.isGaugeAlive ? ALIVE : 0n),
+    index0: state.index0,
+    index1: state.index1,
+    swapFee0: state.swapFee0,
+    swapFee1: state.swapFee1,
     gauge: BigInt(state.gauge ?? 0),
+    staked: state.staked,
+    rewardRate: state.rewardRate,
     periodFinish: BigInt(state.periodFinish),
   });
 }
 
 export function readV2State(stored: string): V2State {
-  const { fee, defaultFee, flags, gauge, periodFinish, ...amounts } = text.read(stored);
+  const read = text.read(stored);
   return {
-    ...amounts,
-    fee: Number(fee),
-    defaultFee: Number(defaultFee),
-    hasCustomFee: (flags & CUSTOM) !== 0n,
-    isSwapping: (flags & SWAPPING) !== 0n,
-    gauge: gauge === 0n ? undefined : `0x${gauge.toString(16).padStart(40, "0")}`,
-    isGaugeAlive: (flags & ALIVE) !== 0n,
-    periodFinish: Number(periodFinish),
+    reserve0: read.reserve0,
+    reserve1: read.reserve1,
+    totalSupply: read.totalSupply,
+    fee: Number(read.fee),
+    defaultFee: Number(read.defaultFee),
+    hasCustomFee: (read.flags & CUSTOM) !== 0n,
+    index0: read.index0,
+    index1: read.index1,
+    swapFee0: read.swapFee0,
+    swapFee1: read.swapFee1,
+    isSwapping: (read.flags & SWAPPING) !== 0n,
+    gauge: read.gauge === 0n ? undefined : `0x${read.gauge.toString(16).padStart(40, "0")}`,
+    isGaugeAlive: (read.flags & ALIVE) !== 0n,
+    staked: read.staked,
+    rewardRate: read.rewardRate,
+    periodFinish: Number(read.periodFinish),
   };
 }
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, it } from "mocha";
 import type { RowText } from "../../../shared/contract/endpoint.ts";
 import { put, remove, removeWhere, type Store } from "../../../shared/storage/port.ts";
-import { describeLong } from "../../../shared/testkit/describe.ts";
+import { describeLong, randomRuns } from "../../../shared/testkit/describe.ts";
 import { EMPTY_V2_STATE, writeV2State } from "../../protocols/aerodrome-v2/state.ts";
 import {
   type CheckpointRow,
@@ -77,7 +77,7 @@ describeLong("V2PoolList", () => {
         }
         expect(await old.read(ALL)).to.deep.equal(await listOf().read(ALL));
       }),
-      { numRuns: 40 },
+      { numRuns: randomRuns(40) },
     );
   });
 

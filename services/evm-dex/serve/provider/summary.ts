@@ -198,8 +198,10 @@ function holdingOf(
   const { tokens, checkpoint } = at;
   const coverage = coverageOf(pool, checkpoint);
   const worth = valueV2Pool(pool, {
-    ...{ tokens, holdings, now: checkpoint.blockTime },
+    holdings,
+    tokens,
     rewardToken: at.rewards.tokenOf(pool),
+    now: checkpoint.blockTime,
   });
   const earlier = at.before.get(position.poolAddress);
   const end = { position: earlier?.at(-1) ?? position.now, index: past.end };

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { headers } from "../../../shared/index/evm/headers.ts";
 import { put, type Query, remove, type Store } from "../../../shared/storage/port.ts";
-import { describeLong } from "../../../shared/testkit/describe.ts";
+import { describeLong, randomRuns } from "../../../shared/testkit/describe.ts";
 import { Planner } from "../../test/kit/planner.ts";
 import { address, CHAIN_ID, checkpointRow, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { toListing } from "../../views/pool-listing.ts";
@@ -161,7 +161,7 @@ describeLong("PoolPages", () => {
             const page = await pages.read(setOf(token), order, { skip, limit });
             expect(addressesOf(page)).to.deep.equal(reference(all, { token, order, skip, limit }));
           }),
-          { numRuns: 120 },
+          { numRuns: randomRuns(120) },
         );
       });
     }
@@ -292,7 +292,7 @@ describeLong("PoolPages", () => {
             await expectRight(pages, looks);
           }
         }),
-        { numRuns: 15 },
+        { numRuns: randomRuns(15) },
       );
     });
 

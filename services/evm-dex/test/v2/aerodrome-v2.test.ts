@@ -4,7 +4,7 @@ import { parseAbi } from "viem";
 import type { Address } from "../../../../deploy/devnet/desk.ts";
 import { createTestChain, type TestChain } from "../../../../deploy/devnet/testkit.ts";
 import type { SourceOptions } from "../../../shared/evm/source/source.ts";
-import { describeWithChain } from "../../../shared/testkit/describe.ts";
+import { describeWithChain, itThorough } from "../../../shared/testkit/describe.ts";
 import { type LpPosition, positionText, settle } from "../../metrics/lp-position.ts";
 import { readV2State, type V2State } from "../../protocols/aerodrome-v2/state.ts";
 import { poolEvents } from "../../store/collections.ts";
@@ -117,7 +117,7 @@ describeWithChain("evm-dex ingest: Aerodrome v2", () => {
     ["logs by topic, LP tokens' Transfers by address", { withoutReceipts: true }],
   ];
   for (const [name, sourceOptions] of ways) {
-    it(`is the same whether followed block by block or read as a long run: ${name}`, async () => {
+    itThorough(`is the same whether followed block by block or read as a long run: ${name}`, async () => {
       const { headNumber } = chain;
       const ingest = await startTestIngest(chain, { sourceOptions, maxAddresses: 2 });
       try {

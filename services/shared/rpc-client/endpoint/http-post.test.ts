@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -63,6 +64,10 @@ describe("postByHttp", () => {
     });
     expect(await (await post(url, { body: "plain" })).text()).to.equal(text);
     expect(await (await post(url, { body: "zipped" })).text()).to.equal(text);
+    for (const body of ["plain", "zipped"]) {
+      const parts = (await (await post(url, { body })).parts?.()) ?? [];
+      expect(Buffer.concat(parts).toString("utf8"), body).to.equal(text);
+    }
   });
 
   it("fails on a truncated response, a refused connection and invalid compression", async () => {

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { classifyRpcError } from "../../evm/source/classify.ts";
@@ -37,6 +38,38 @@ describe("createTransport", () => {
     const { send, network } = setUp((calls) => ({ results: calls.map((call) => call.params[0]) }));
     expect(await send()).to.deep.equal([1, 2, 3].map((result) => ({ ok: true, result })));
     expect(network.requests).to.have.length(1);
+  });
+
+  it("converts the elements of a call's list, alone or in a batch, of a text or of parts", async () => {
+    const list = { name: "items", convert: (element: unknown, index: number) => [element, index] };
+    const call: RpcCall = { method: "getBlock", params: [], list };
+    const expected = {
+      ok: true,
+      result: {
+        items: [
+          ["a", 0],
+          ["b", 1],
+        ],
+      },
+    };
+    const result = { items: ["a", "b"] };
+    const { send } = setUp((calls) => ({ results: calls.map(() => result) }));
+    expect(await send([call])).to.deep.equal([expected]);
+    expect(await send([call, call])).to.deep.equal([expected, expected]);
+    const transport = createTransport({
+      url: SECRET_URL,
+      classify,
+      fetch: async (_, { body }) => ({
+        status: 200,
+        headers: { get: () => null },
+        text: () => Promise.reject(new Error("never one text")),
+        parts: async () => [Buffer.from(JSON.stringify({ id: JSON.parse(body).id, result }))],
+      }),
+      clock: createFakeClock(),
+      timeoutMs: 1,
+      maxParallel: 1,
+    });
+    expect(await transport.send([call], never)).to.deep.equal([expected]);
   });
 
   it("sorts a batch's replies by id", async () => {

@@ -1,8 +1,10 @@
+import { Buffer } from "node:buffer";
 import type { Clock } from "./clock.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "./concurrency-limit.ts";
 import type { Fault } from "./fault.ts";
 import { type Classify, parseRetryAfter } from "./fault-rules.ts";
 import type { HttpPost } from "./http-post.ts";
+import { convertList, parseWithList, type ResultList } from "./json-list.ts";
 import { createRedactor } from "./redact.ts";
 
 export interface RpcCall {
@@ -12,6 +14,8 @@ export interface RpcCall {
   readonly feature?: string;
   /** The response does not show its fork: the batch also carries a call of the ConsistencyCheck. Never sent. */
   readonly needsConsistencyCheck?: boolean;
+  /** A long list in the result, of which little is needed. Never sent. */
+  readonly list?: ResultList;
 }
 
 export type RpcResponse =
@@ -79,7 +83,11 @@ export function createTransport(options: TransportOptions): Transport {
         method: call.method,
         params: call.params,
       }));
-      const exchanged = exchange(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies), deadline.signal);
+      const exchanged = exchange(
+        calls,
+        JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
+        deadline.signal,
+      );
       // In some runtimes a body that never ends ignores the abort: the race enforces the deadline.
       const reply = await Promise.race([exchanged, whenAborted(deadline.signal)]);
       return readResponses(calls, firstId, reply);
@@ -100,17 +108,23 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  async function exchange(body: string, signal: AbortSignal): Promise<HttpReply> {
+  async function exchange(calls: readonly RpcCall[], body: string, signal: AbortSignal): Promise<HttpReply> {
     const response = await options.fetch(url, { method: "POST", headers, body, signal });
-    const text = await response.text();
     const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"), clock.wallNow());
-    let json: unknown;
+    const list = calls.length === 1 ? calls[0]?.list : undefined;
+    const parts = list === undefined ? undefined : await response.parts?.();
+    const text = parts === undefined ? await response.text() : undefined;
+    const reply = { httpStatus: response.status, retryAfterMs };
+    const readText = () => text ?? Buffer.concat(parts ?? []).toString("utf8");
     try {
-      json = JSON.parse(text);
+      if (list === undefined || parts === undefined) {
+        const json: unknown = JSON.parse(readText());
+        return { ...reply, json: list === undefined ? json : convertList(json, list), readText };
+      }
+      return { ...reply, json: parseWithList(parts, list), readText };
     } catch {
-      json = undefined;
+      return { ...reply, json: undefined, readText };
     }
-    return { httpStatus: response.status, retryAfterMs, json, text };
   }
 
   function readResponses(calls: readonly RpcCall[], firstId: number, reply: HttpReply): RpcResponse[] {
@@ -123,7 +137,9 @@ export function createTransport(options: TransportOptions): Transport {
       const missing: Fault = { kind: "transient", message: "the batch response lacks this call" };
       return calls.map((call, i) => {
         const response = byId.get(firstId + i) ?? byId.get(String(firstId + i));
-        return isObject(response) ? readResponse(call, response, reply) : { ok: false, fault: missing };
+        if (!isObject(response)) return { ok: false, fault: missing };
+        if (call.list !== undefined) convertList(response, call.list);
+        return readResponse(call, response, reply);
       });
     }
     const isResponse = isObject(json) && ("result" in json || "error" in json);
@@ -140,11 +156,11 @@ export function createTransport(options: TransportOptions): Transport {
     if (httpStatus >= 400) {
       const message = isObject(json)
         ? redact(JSON.stringify(json)).slice(0, 300)
-        : stripMarkup(redact(reply.text));
+        : stripMarkup(redact(reply.readText()));
       return failAll(calls, classify({ method, httpStatus, retryAfterMs, message }));
     }
     const message =
-      json === undefined ? `not JSON (${reply.text.length} characters)` : "not a JSON-RPC response";
+      json === undefined ? `not JSON (${reply.readText().length} characters)` : "not a JSON-RPC response";
     return failAll(calls, { kind: "transient", message });
   }
 
@@ -181,8 +197,9 @@ export function createTransport(options: TransportOptions): Transport {
 interface HttpReply {
   readonly httpStatus: number;
   readonly retryAfterMs: number | undefined;
+  /** Undefined for what is not JSON. */
   readonly json: unknown;
-  readonly text: string;
+  readText(): string;
 }
 
 function failAll(calls: readonly RpcCall[], fault: Fault): RpcResponse[] {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { before, describe, it } from "mocha";
+import { randomRuns } from "../../testkit/describe.ts";
 import { collection, put, type Store } from "../port.ts";
 import { MAX_IN_VALUES } from "../query.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
@@ -48,7 +49,7 @@ export function describeQueries(options: SuiteOptions): void {
           const count = referenceSelect(population, query).length;
           expect(await store.count(samples, filter, selection)).to.equal(count);
         }),
-        { numRuns: 150 },
+        { numRuns: randomRuns(150) },
       );
     });
 

@@ -1,5 +1,5 @@
-import type { Commitment, SolanaBlock } from "../../chain/port.ts";
-import { decodeBlock } from "../../decode/decode.ts";
+import type { BlockRange, SolanaBlock, SolanaTransaction } from "../../chain/port.ts";
+import { type BrokenTransaction, type TriedTransaction, tryDecodeTransaction } from "../../decode/decode.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
 import { findMetadataChanges } from "./metadata-changes.ts";
 
@@ -18,17 +18,12 @@ export interface DecodedBlock {
   /** Swaps by programs without a layout (decode/other-swaps.ts); absent where they were not read. */
   readonly otherSwaps?: number;
   /** Transactions that could not be decoded: their rows are missing. */
-  readonly broken: readonly { readonly signature: string | null; readonly reason: string }[];
+  readonly broken: readonly BrokenTransaction[];
   /** Mint and metadata accounts that instructions may have changed. */
   readonly changedMetadata: readonly string[];
 }
 
-export interface SlotRange {
-  readonly fromSlot: number;
-  /** Inclusive. */
-  readonly toSlot: number;
-  readonly commitment: Commitment;
-}
+export type SlotRange = BlockRange;
 
 /** Reads and decodes blocks; as SolanaSource.blocks otherwise. */
 export interface BlockReader {
@@ -39,10 +34,38 @@ export interface BlockReader {
   distrust?(): void;
 }
 
+/** What a block's transaction gives. */
+export interface ReadTransaction extends TriedTransaction {
+  readonly changedMetadata: readonly string[];
+}
+
+/** @param place of a transaction that does not say its own */
+export function readTransaction(transaction: SolanaTransaction, place?: number): ReadTransaction {
+  const { decoded, brokenBy } = tryDecodeTransaction(transaction, place);
+  const changedMetadata = findMetadataChanges([transaction]);
+  return brokenBy === undefined ? { decoded, changedMetadata } : { brokenBy, changedMetadata };
+}
+
 /** @param options.withHolders false = rows of pools alone: no balances, no mints and burns */
-export function toDecodedBlock(block: SolanaBlock, { withHolders = true } = {}): DecodedBlock {
+export function toDecodedBlock(block: SolanaBlock, options: { withHolders?: boolean } = {}): DecodedBlock {
+  const transactions = block.transactions.map((transaction, place) => readTransaction(transaction, place));
+  return joinDecodedBlock({ ...block, transactions }, options);
+}
+
+/** toDecodedBlock of a block whose transactions were read as they came. */
+export function joinDecodedBlock(
+  block: SolanaBlock<ReadTransaction>,
+  { withHolders = true } = {},
+): DecodedBlock {
   const { slot, blockhash, previousBlockhash, parentSlot, blockTime } = block;
-  const { transactions: decoded, broken } = decodeBlock(block);
+  const decoded: DecodedTransaction[] = [];
+  const broken: BrokenTransaction[] = [];
+  const changedMetadata = new Set<string>();
+  for (const read of block.transactions) {
+    if (read.decoded !== undefined) decoded.push(read.decoded);
+    if (read.brokenBy !== undefined) broken.push(read.brokenBy);
+    for (const account of read.changedMetadata) changedMetadata.add(account);
+  }
   const transactions = withHolders ? decoded : decoded.flatMap(keepPoolRows);
   return {
     slot,
@@ -56,7 +79,7 @@ export function toDecodedBlock(block: SolanaBlock, { withHolders = true } = {}):
       otherSwaps: decoded.reduce((sum, { otherSwaps = 0 }) => sum + otherSwaps, 0),
     }),
     broken,
-    changedMetadata: findMetadataChanges(block.transactions),
+    changedMetadata: [...changedMetadata],
   };
 }
 

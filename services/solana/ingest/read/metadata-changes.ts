@@ -22,9 +22,10 @@ const METADATA_STARTS = ["initialize_account", "updating_field", "remove_key_ix"
   (name) => createHash("sha256").update(`spl_token_metadata_interface:${name}`).digest().subarray(0, 8),
 );
 
+const STARTS = [...TOKEN_2022_STARTS, ...METADATA_STARTS];
+
 function findInToken2022(data: Uint8Array): number | undefined {
-  const starts = [...TOKEN_2022_STARTS, ...METADATA_STARTS];
-  return starts.some((start) => hasBytes(data, 0, start)) ? 0 : findInToken(data);
+  return STARTS.some((start) => hasBytes(data, 0, start)) ? 0 : findInToken(data);
 }
 
 /** Position of the metadata account by Metaplex instruction: those that create or update one, old and new. */

@@ -33,11 +33,11 @@ describeWithChain("readInThread", () => {
     readHere = [];
     const events: SourceEvent[] = [];
     const lines: string[] = [];
-    const local: Pick<SolanaSource, "blocks" | "getAnchor"> = {
+    const local: Pick<SolanaSource, "readBlocks" | "getAnchor"> = {
       getAnchor: () => source.getAnchor(),
-      blocks: (range) => {
+      readBlocks: (range, read) => {
         readHere.push(range);
-        return source.blocks(range);
+        return source.readBlocks(range, read);
       },
     };
     reader = createThreadedReader(local, {

@@ -4,7 +4,13 @@ import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.t
 import { type ChainAnchor, type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import type { SolanaSourceConfig } from "../../chain/source.ts";
 import type { StreamState } from "./block-stream.ts";
-import { type BlockReader, type DecodedBlock, type SlotRange, toDecodedBlock } from "./decoded-block.ts";
+import {
+  type BlockReader,
+  type DecodedBlock,
+  joinDecodedBlock,
+  readTransaction,
+  type SlotRange,
+} from "./decoded-block.ts";
 import type { PortalTask } from "./portal-reader.ts";
 import type { StreamTask } from "./stream-task.ts";
 import { StreamContradicted } from "./streamed-reader.ts";
@@ -53,12 +59,14 @@ const NO_SLOTS: SlotRange = { fromSlot: 1, toSlot: 0, commitment: "confirmed" };
 
 /** Reads and decodes in this thread. */
 export function createLocalReader(
-  source: Pick<SolanaSource, "blocks">,
+  source: Pick<SolanaSource, "readBlocks">,
   { withHolders = true } = {},
 ): BlockReader {
   return {
-    blocks: async (range) =>
-      (await source.blocks(range)).map((block) => toDecodedBlock(block, { withHolders })),
+    async blocks(range) {
+      const blocks = await source.readBlocks(range, (transaction) => readTransaction(transaction));
+      return blocks.map((block) => joinDecodedBlock(block, { withHolders }));
+    },
   };
 }
 
@@ -71,7 +79,7 @@ export interface ThreadedReader extends BlockReader {
  * rows. `source` serves requests until the thread is up, and if it dies.
  */
 export function createThreadedReader(
-  source: Pick<SolanaSource, "blocks" | "getAnchor">,
+  source: Pick<SolanaSource, "readBlocks" | "getAnchor">,
   config: Pick<SolanaSourceConfig, "urls" | "genesisHash" | "log" | "onEvent"> & {
     readonly startWorker?: () => Worker;
     /** Default true. */

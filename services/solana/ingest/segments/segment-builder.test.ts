@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
 import type { Store } from "../../../shared/storage/port.ts";
-import { describeLong } from "../../../shared/testkit/describe.ts";
+import { describeLong, randomRuns } from "../../../shared/testkit/describe.ts";
 import { countMatching } from "../../metrics/segment-counts.ts";
 import { type SegmentRow, segments, tokenRows } from "../../store/collections.ts";
 import { transactions } from "../../test/arbitrary-transactions.ts";
@@ -108,7 +108,7 @@ describeLong("SegmentBuilder", () => {
           await reference.close();
         }
       }),
-      { numRuns: 12 },
+      { numRuns: randomRuns(12) },
     );
   });
 

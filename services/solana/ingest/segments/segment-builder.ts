@@ -134,7 +134,7 @@ function openTokenList(store: Store, mint: string): RowList {
         filter: { mint, slot },
         fields: ["slot", "time", "dex", "txType", "valueUsd"],
       });
-      return { rows, mints: [], counted: rows.map((row) => ({ ...row, group: row.dex })) };
+      return { rows, mints: [], counted: rows.map((row) => toCounted(row, row.dex)) };
     },
   };
 }
@@ -159,9 +159,13 @@ function openPoolList(store: Store, pool: string): RowList {
       const rows = await store.find(poolRows, { filter: { pool, slot }, fields: POOL_FIELDS });
       const sides = rows.flatMap(toSides);
       const mints = [...new Set(sides.map(({ mint }) => mint))].sort();
-      return { rows, mints, counted: sides.map((side) => ({ ...side, group: mints.indexOf(side.mint) })) };
+      return { rows, mints, counted: sides.map((side) => toCounted(side, mints.indexOf(side.mint))) };
     },
   };
+}
+
+function toCounted({ txType, valueUsd }: Omit<CountedRow, "group">, group: number): CountedRow {
+  return { group, txType, valueUsd };
 }
 
 type SlotBounds = { gt: number } | { gt: number; lte: number };

@@ -50,23 +50,33 @@ export class CandleState {
   }
 
   #add(key: Pick<CandleRow, "mint" | "seconds" | "start">, count: number, traded: Candle | undefined): void {
-    const row = this.#docs.get(key) ?? { ...key, ...EMPTY };
-    const known = toCandle(row);
-    const candle = known === undefined || traded === undefined ? traded : joinCandles([known, traded]);
-    this.#docs.set(key, { ...row, ...candle, transactions: row.transactions + count });
+    const row = this.#docs.get(key);
+    const known = row && toCandle(row);
+    const candle =
+      known === undefined || traded === undefined ? (traded ?? known) : joinCandles([known, traded]);
+    this.#docs.set(key, toRow(key, candle, (row?.transactions ?? 0) + count));
   }
 }
 
-const EMPTY = {
-  open: null,
-  high: null,
-  low: null,
-  close: null,
-  volumeUsd: 0,
-  volumeToken: 0,
-  trades: 0,
-  transactions: 0,
-};
+function toRow(
+  { mint, seconds, start }: Pick<CandleRow, "mint" | "seconds" | "start">,
+  candle: Candle | undefined,
+  transactions: number,
+): CandleRow {
+  return {
+    mint,
+    seconds,
+    start,
+    open: candle?.open ?? null,
+    high: candle?.high ?? null,
+    low: candle?.low ?? null,
+    close: candle?.close ?? null,
+    volumeUsd: candle?.volumeUsd ?? 0,
+    volumeToken: candle?.volumeToken ?? 0,
+    trades: candle?.trades ?? 0,
+    transactions,
+  };
+}
 
 function startOfCandle(time: number, seconds: number): number {
   return time - (time % seconds);

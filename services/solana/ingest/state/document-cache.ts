@@ -64,8 +64,9 @@ export class DocumentCache<C extends Collection> {
     if (!this.#docs.has(id)) this.#docs.set(id, null);
   }
 
-  has(key: Key<C>): boolean {
-    return this.#docs.has(this.#idOf(key));
+  /** The same as `get`, and undefined for a document that is not loaded. */
+  find(key: Key<C>): RowOf<C> | undefined {
+    return this.#docs.get(this.#idOf(key)) ?? undefined;
   }
 
   get(key: Key<C>): RowOf<C> | undefined {

@@ -99,11 +99,11 @@ export class HolderState {
     const known = this.#docs.get(key);
     const account = toAccountId(tokenAccount);
     const held = known?.balance ?? 0n;
-    const before = this.#readAmount(known, { ...key, account });
+    const before = this.#readAmount(known, { token, owner, account });
     if (before === after) return;
     const balance = held + after - before;
     const only = known === undefined || known.account === account ? account : null;
-    if (only === null) this.#setAmount(known as HolderRow, { ...key, account, amount: after });
+    if (only === null) this.#setAmount(known as HolderRow, { token, owner, account, amount: after });
     // Only amounts above zero are stored.
     this.#docs.set(key, balance === 0n ? null : { token, owner, balance, account: only });
     changes.push({ mint, before: held, after: balance });

@@ -65,7 +65,8 @@ export class TokenState {
       if (seen.has(token.mint)) return;
       seen.add(token.mint);
       if (this.#isKnown(token.mint, slot)) return;
-      this.#add({ isToken2022: false, ...token, slot, number: toTokenNumber(slot, added++) });
+      const { mint, decimals, isToken2022 = false } = token;
+      this.#add({ mint, decimals, isToken2022, slot, number: toTokenNumber(slot, added++) });
     };
     for (const { balances, events } of transactions) {
       for (const balance of balances) addIfNew(balance);
@@ -86,7 +87,7 @@ export class TokenState {
 
   /** The number of a loaded token; undefined of one that is not known yet. */
   numberOf(mint: string): number | undefined {
-    return this.#docs.has({ mint }) ? this.#docs.get({ mint })?.number : undefined;
+    return this.#docs.find({ mint })?.number;
   }
 
   changeHolding({ mint, before, after }: HoldingChange): void {
@@ -158,15 +159,11 @@ export class TokenState {
     for (const [mint, { count, held, buckets }] of this.#holders) {
       const token = this.#docs.get({ mint });
       if (token === undefined) continue;
-      this.#docs.set(
-        { mint },
-        {
-          ...token,
-          holderCount: token.holderCount + count,
-          held: token.held + held,
-          balanceCounts: changeCounts(token.balanceCounts as BalanceCounts, buckets),
-        },
-      );
+      const changed: { -readonly [F in keyof TokenRow]: TokenRow[F] } = { ...token };
+      changed.holderCount += count;
+      changed.held += held;
+      changed.balanceCounts = changeCounts(token.balanceCounts as BalanceCounts, buckets);
+      this.#docs.set({ mint }, changed);
     }
     this.#holders.clear();
   }

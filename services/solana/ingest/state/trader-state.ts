@@ -17,7 +17,10 @@ export class TraderState {
   }
 
   add(block: TimedBlock): void {
-    for (const key of listKeys(block)) this.#docs.set(key, { ...key, lastTime: block.time });
+    for (const key of listKeys(block)) {
+      const { mint, account } = key;
+      this.#docs.set(key, { mint, account, lastTime: block.time });
+    }
   }
 
   take(): Change<TraderRow>[] {

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { put, type Store } from "../../../shared/storage/port.ts";
+import { randomRuns } from "../../../shared/testkit/describe.ts";
 import { type TokenRow, tokenFragments, tokens } from "../../store/token-collections.ts";
 import { listFragments } from "../../store/token-search.ts";
 import { refuseScans } from "../../test/planned-store.ts";
@@ -69,7 +70,7 @@ describe("search of tokens", () => {
           }
         });
       }),
-      { numRuns: 100 },
+      { numRuns: randomRuns(100) },
     );
   });
 
