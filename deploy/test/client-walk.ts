@@ -33,8 +33,13 @@ export function testClients(running: () => Stack): void {
       expect(walked, path).to.deep.equal(rows);
     }
   });
-  it("have the same rows as dicts of the Python client", async function () {
-    if (!hasPython()) this.skip();
+  if (!hasPython()) {
+    it("have the same rows in Python; pending: set PYTHON, or install python3", function () {
+      this.skip();
+    });
+    return;
+  }
+  it("have the same rows as dicts of the Python client", async () => {
     const { url, key } = running();
     const asked = { url, key, samples: await readSamples(running()) };
     const test = "tests.test_served.EveryEndpoint.test_has_the_rows_of_the_answer_as_dicts";
