@@ -76,28 +76,6 @@ const CUSTOM = 1n;
 const SWAPPING = 2n;
 const ALIVE = 4n;
 
-/** A copy to change. Names every field: copied for every event (docs/decisions/0084). */
-export function copyOf(state: V2State): { -readonly [K in keyof V2State]: V2State[K] } {
-  return {
-    reserve0: state.reserve0,
-    reserve1: state.reserve1,
-    totalSupply: state.totalSupply,
-    fee: state.fee,
-    defaultFee: state.defaultFee,
-    hasCustomFee: state.hasCustomFee,
-    index0: state.index0,
-    index1: state.index1,
-    swapFee0: state.swapFee0,
-    swapFee1: state.swapFee1,
-    isSwapping: state.isSwapping,
-    gauge: state.gauge,
-    isGaugeAlive: state.isGaugeAlive,
-    staked: state.staked,
-    rewardRate: state.rewardRate,
-    periodFinish: state.periodFinish,
-  };
-}
-
 /** A state as text. The zero address stands for no gauge. */
 export function writeV2State(state: V2State): string {
   return text.write({
