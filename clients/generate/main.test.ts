@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { defineEndpoint } from "../../services/shared/contract/define.ts";
 import { chainId, evmAddress, evmPage, oneOf } from "../../services/shared/contract/param.ts";
 import { generateClients, renderClients } from "./main.ts";
+import { renderPython } from "./python.ts";
 import { renderTypeScript } from "./typescript.ts";
 
 const SAMPLE = defineEndpoint({
@@ -78,5 +79,36 @@ describe("the generated parts of clients", () => {
     expect(lines.find((line) => line.includes("to return at most"))).to.match(
       /Bounds: at least 1, at most 10000. Default: 100/,
     );
+  });
+  it("have of an endpoint in Python the same, with a method for the table and one for all rows", () => {
+    const text = renderPython([SAMPLE]);
+    const lines = text.split("\n");
+    const members = lines.filter((line) => /^ {4}\w+: |^ {8}\w+: \w|^ {4}def \w+_|^ {8}return/.test(line));
+    const parameters = [
+      "        chain_id: int | None = None,",
+      "        token_address: str,",
+      '        kind: Literal["spot", "mean"] | None = None,',
+      "        limit: int | None = None,",
+      "        offset: int | None = None,",
+      "        order_asc: Sequence[EvmSamplePriceListOrder] | None = None,",
+      "        order_desc: Sequence[EvmSamplePriceListOrder] | None = None,",
+    ];
+    const passed =
+      "chain_id=chain_id, token_address=token_address, kind=kind, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc";
+    expect(members).to.deep.equal([
+      "    token: str",
+      "    supply: int | str | None",
+      "    steps: list[list[str | float | bool | None]]",
+      "    priceUsd: float | None",
+      "    def evm_sample_price_list(",
+      ...parameters,
+      `        return self.get("/evm/sample/price-list", ${passed})`,
+      "    def iter_evm_sample_price_list(",
+      ...parameters,
+      `        return self.rows("/evm/sample/price-list", ${passed})`,
+    ]);
+    expect(lines).to.include('    "/evm/sample/price-list": 10000,');
+    expect(lines).to.include('EvmSamplePriceListOrder = Literal["token", ""]');
+    expect(lines).to.include("    #: Its price. Unit: USD. Type: Nullable(Float64).");
   });
 });

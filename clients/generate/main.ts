@@ -2,13 +2,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { catalogue } from "../../gateway/catalogue.ts";
+import { renderPython } from "./python.ts";
 import { renderTypeScript } from "./typescript.ts";
 
 const CLIENTS = new URL("../", import.meta.url);
 
 /** The generated files, by their paths in clients/: equal declarations give equal texts. */
 export function renderClients(): Readonly<Record<string, string>> {
-  return { "typescript/src/endpoints.ts": renderTypeScript(catalogue) };
+  return {
+    "typescript/src/endpoints.ts": renderTypeScript(catalogue),
+    "python/chaintables/_endpoints.py": renderPython(catalogue),
+  };
 }
 
 /** Writes the files into a folder, or with `check` compares them; returns what is wrong, in words. */

@@ -70,6 +70,12 @@ export async function ensureChromium(): Promise<void> {
   if (!process.env.CHROMIUM && !(await isOnPath("chromium"))) await installPackage("chromium");
 }
 
+/** pandas for Debian's own Python, which the test of the Python client makes data frames with. */
+export async function ensurePandas(): Promise<void> {
+  const { ok } = await run(["sh", "-c", `\${PYTHON:-/usr/bin/python3} -c "import pandas"`]);
+  if (!ok) await installPackage("python3-pandas");
+}
+
 async function installPackage(name: string): Promise<void> {
   if (process.getuid?.() !== 0 || !(await isOnPath("apt-get"))) {
     throw new Error(`Cannot find ${name}: install it, it is not on PATH.`);

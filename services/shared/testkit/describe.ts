@@ -27,6 +27,9 @@ export function describeLong(title: string, define: () => void): Suite {
 export const LEFT_TO_FULL_CHECK =
   "pending: takes too long for npm test; npm run check:full runs it, or TEST_THOROUGH=1";
 
+/** What a test says that needs a program which Debian has no package of: the full check does not install it. */
+export const NOT_IN_DEBIAN = "pending: it is not installed, and Debian has no package of it";
+
 /**
  * A suite that takes long by itself, or that little depends on from one change to the next: kills, faulty nodes, forks and
  * attacks over whole chains, real processes by the dozen. `npm run check:full` and CI run it (TEST_THOROUGH=1); `npm test`
