@@ -3,6 +3,7 @@
  * every half second: how long a response takes, and how long it keeps the event loop from all other requests. On SQLite,
  * and on MongoDB where MONGODB_URL names a server.
  */
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,9 +89,9 @@ async function whileWatching<T>(work: () => Promise<T>) {
   let isOver = false;
   let heldMs = 0;
   const startedMs = cpuNowMs();
-  let lastMs = startedMs;
+  let lastMs = mainThreadMs();
   const look = (): void => {
-    const nowMs = cpuNowMs();
+    const nowMs = mainThreadMs();
     heldMs = Math.max(heldMs, nowMs - lastMs);
     lastMs = nowMs;
     if (!isOver) setImmediate(look);
@@ -99,7 +100,13 @@ async function whileWatching<T>(work: () => Promise<T>) {
   const result = await work();
   isOver = true;
   look();
-  return { result, heldMs, cpuMs: lastMs - startedMs };
+  return { result, heldMs, cpuMs: cpuNowMs() - startedMs };
+}
+
+/** CPU of the thread that the event loop runs on: the collector's helpers beside it hold nothing. */
+function mainThreadMs(): number {
+  const nanoseconds = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0];
+  return Number(nanoseconds) / 1e6;
 }
 
 function cpuNowMs(): number {
