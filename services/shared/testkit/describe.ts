@@ -59,6 +59,14 @@ export function randomRuns(thorough: number): number {
   return isThorough() ? thorough : Math.ceil(thorough / 4);
 }
 
+/**
+ * How many of its random cases a test demands to have been of the kind that it is about: `thorough` in the full check, else
+ * one, since a few cases vary much.
+ */
+export function leastCases(thorough: number): number {
+  return isThorough() ? thorough : 1;
+}
+
 function isThorough(): boolean {
   return process.env.TEST_THOROUGH === "1";
 }
