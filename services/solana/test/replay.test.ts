@@ -79,11 +79,11 @@ async function start(solana: TestSolana, options: { store: Store; random: Random
 /** A chain that grows, forks and is badly served, indexed all the while. */
 async function liveThrough(
   solana: TestSolana,
-  options: { store: Store; seed: number; stepS: number },
+  options: { store: Store; seed: number; stepS: number; spanS: number },
 ): Promise<void> {
-  const { store, seed, stepS } = options;
+  const { store, seed, stepS, spanS } = options;
   const random = createRandom(seed);
-  solana.produce(50, { stepS });
+  solana.produce(Math.max(50, Math.ceil(spanS / stepS)), { stepS });
   let ingest = await start(solana, { store, random });
   for (let round = 0; round < randomRuns(30); round++) {
     solana.produce(1 + random.below(random.below(5) === 0 ? 50 : 7), { stepS });
@@ -130,7 +130,7 @@ describeWithChain("Solana ingest: replays", () => {
         await openSqliteStore({ path: ":memory:" }),
       ] as const;
       try {
-        await liveThrough(solana, { store: stores[0], seed, stepS });
+        await liveThrough(solana, { store: stores[0], seed, stepS, spanS });
         const fresh = await startTestIngest(solana, {
           store: stores[1],
           hooks: ({ store }) => [new SegmentBuilder({ store, guard: () => [], segmentRows: SEGMENT_ROWS })],
