@@ -89,7 +89,8 @@ function judgePlain(request: FuzzRequest, answer: RawAnswer, catalogue: Readonly
   const refusal = refusalOf(endpoint, query);
   if (refusal !== undefined) {
     expect(status, body).to.equal(400);
-    if (request.method === "GET") expect(JSON.parse(body).message).to.equal(refusal);
+    if (request.method === "GET")
+      expect(JSON.parse(body).message).to.be.oneOf([refusal, ...refusalsInOtherOrders(endpoint, query)]);
     return;
   }
   if (parseQuery(endpoint, query).params.chain_id === 1 && !WITHOUT_CHAIN.has(endpoint.path)) {
@@ -131,6 +132,20 @@ function splitPlain({ listener, method, target, headers, body, key }: FuzzReques
   return mark === -1
     ? { path: target, query: "" }
     : { path: target.slice(0, mark), query: target.slice(mark + 1) };
+}
+
+/**
+ * Requests that differ in the order of their parameters alone share an answer while it is under way
+ * (gateway/proxy/cache/cache-key.ts), and of two parameters that were sent twice the first one is named.
+ */
+function refusalsInOtherOrders(endpoint: Endpoint, query: string): (string | undefined)[] {
+  const pairs = query.split("&");
+  const nameOf = (pair: string) => pair.split("=")[0];
+  return [...new Set(pairs.map(nameOf))].map((name) => {
+    const first = pairs.filter((pair) => nameOf(pair) === name);
+    const rest = pairs.filter((pair) => nameOf(pair) !== name);
+    return refusalOf(endpoint, [...first, ...rest].join("&"));
+  });
 }
 
 function refusalOf(endpoint: Endpoint, query: string): string | undefined {

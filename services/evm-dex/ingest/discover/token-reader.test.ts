@@ -93,6 +93,21 @@ describe("TokenReader", () => {
     await store.close();
   });
 
+  it("throws where the endpoint switches to another chain between a pool and its token", async () => {
+    const store = await openTestStore();
+    for (const switched of [0, 1]) {
+      let asked = 0;
+      const source = createFakeSource({
+        call: ({ to }) => (to === POOL && asked++ !== switched ? null : "0x"),
+      });
+      const error = await new TokenReader(store, source)
+        .read(poolsOf(1), AT)
+        .catch((cause: unknown) => cause);
+      expect(error, `question ${switched}`).to.be.instanceOf(UpstreamError);
+    }
+    await store.close();
+  });
+
   it("reads a contract once, and never what the store has", async () => {
     const store = await openTestStore();
     const known = { chainId: CHAIN_ID, address: address(1), symbol: "OLD", decimals: 8 };

@@ -86,9 +86,9 @@ export const readTokens: ReadTokens = async (source, addresses, { block, poolOf 
 };
 
 /**
- * The rows of the tokens. Those that answered nothing are read once more together with their pools, by one request that
- * one node answers: a pool without code there is one of another chain. A factory would not tell, nor would any other
- * pool: several chains have the same ones at the same addresses.
+ * The rows of the tokens. Those that answered nothing are read once more, each between two questions to its pool: however
+ * the calls are split into batches, each has one of its pool's beside it, and a pool without code is one of another
+ * chain. A factory would not tell, nor would any other pool: several chains have the same ones at the same addresses.
  */
 async function rereadSilent(
   source: EvmSource,
@@ -105,15 +105,17 @@ async function rereadSilent(
   const silent = addresses.filter((_, i) => isSilent(i));
   const rows = toRows(source, addresses, results);
   if (silent.length === 0) return rows;
-  const pools = [...new Set(silent.map((address) => poolOf.get(address) as Hex))];
-  const again = await source.call([
-    ...silent.flatMap((to) => [SYMBOL, DECIMALS].map((data) => ({ to: to as Hex, data, ...at }))),
-    ...pools.map((to) => ({ to, data: SYMBOL, ...at })),
-  ]);
-  const foreign = pools.find((_, i) => again[2 * silent.length + i] === NO_CODE);
+  const again = await source.call(
+    silent.flatMap((token) => {
+      const pool = { to: poolOf.get(token) as Hex, data: SYMBOL, ...at };
+      return [pool, ...[SYMBOL, DECIMALS].map((data) => ({ to: token as Hex, data, ...at })), pool];
+    }),
+  );
+  const foreign = silent.find((_, i) => again[4 * i] === NO_CODE || again[4 * i + 3] === NO_CODE);
   if (foreign !== undefined)
-    throw new UpstreamError(`The node has no code at block ${at.block} for ${foreign}.`);
-  const reread = new Map(toRows(source, silent, again).map((row) => [row.address, row]));
+    throw new UpstreamError(`The node has no code at block ${at.block} for ${poolOf.get(foreign)}.`);
+  const answers = silent.flatMap((_, i) => again.slice(4 * i + 1, 4 * i + 3));
+  const reread = new Map(toRows(source, silent, answers).map((row) => [row.address, row]));
   return rows.map((row) => reread.get(row.address) ?? row);
 }
 
