@@ -1,3 +1,4 @@
+import type { Mutable } from "../../shared/mutable.ts";
 import { toWholeTokens } from "./pool-price.ts";
 import { sortInSteps } from "./sort-in-steps.ts";
 import { pairUsd } from "./v2-usd.ts";
@@ -206,7 +207,7 @@ function incomeOf(
 }
 
 /** Its share follows once the whole is known. */
-type Exposure = { -readonly [K in keyof PoolExposure]: PoolExposure[K] };
+type Exposure = Mutable<PoolExposure>;
 
 function poolExposure({ poolAddress, token0, token1 }: Holding, valueUsd: number | null): Exposure {
   return { poolAddress, token0Symbol: token0.symbol, token1Symbol: token1.symbol, valueUsd, share: null };

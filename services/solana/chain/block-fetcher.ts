@@ -5,7 +5,7 @@ import type { Pool } from "../../shared/rpc-client/pool.ts";
 import { findInconsistencies, type Inconsistency } from "./linkage.ts";
 import {
   type BlockLink,
-  type BlockRange,
+  type SlotRange,
   type SolanaBlock,
   type SolanaTransaction,
   SolanaUpstreamError,
@@ -37,7 +37,7 @@ interface ReportedInconsistency extends Inconsistency {
 
 /** What is known of a range so far. */
 interface RangeState {
-  readonly range: BlockRange;
+  readonly range: SlotRange;
   /** What is kept of each transaction. */
   readonly read: (transaction: SolanaTransaction) => unknown;
   readonly about: string;
@@ -51,7 +51,7 @@ interface RangeState {
 /** The produced blocks of a range, with the proof that nothing is missing; see SolanaSource.blocks. */
 export function createBlockFetcher(
   options: BlockFetcherOptions,
-): <T>(range: BlockRange, read: (transaction: SolanaTransaction) => T) => Promise<SolanaBlock<T>[]> {
+): <T>(range: SlotRange, read: (transaction: SolanaTransaction) => T) => Promise<SolanaBlock<T>[]> {
   const { pool, voters, clock, log, lifetime } = options;
 
   async function readBlocks(
@@ -198,7 +198,7 @@ export function createBlockFetcher(
     return isNew;
   }
 
-  return async <T>(range: BlockRange, read: (transaction: SolanaTransaction) => T) => {
+  return async <T>(range: SlotRange, read: (transaction: SolanaTransaction) => T) => {
     if (range.toSlot < range.fromSlot) return [];
     const state = await readRange({ range, read });
     const { about } = state;

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { encodeBase58 } from "../../shared/contract/base58.ts";
+import type { Mutable } from "../../shared/mutable.ts";
 import type { Fault } from "../../shared/rpc-client/endpoint/fault.ts";
 import type { ResultList } from "../../shared/rpc-client/endpoint/json-list.ts";
 import type { RpcResponse } from "../../shared/rpc-client/endpoint/transport.ts";
@@ -53,7 +54,7 @@ export function createTransactionList<T>(read: (transaction: SolanaTransaction) 
       if (isVoteTransaction(transaction)) return null;
       const wrong = findMalformedTransaction(transaction);
       if (wrong !== undefined) return { wrong };
-      const found = transaction as { -readonly [K in keyof SolanaTransaction]: SolanaTransaction[K] };
+      const found = transaction as Mutable<SolanaTransaction>;
       found.transactionIndex = transactionIndex;
       return { value: read(found) };
     },

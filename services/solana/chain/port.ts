@@ -141,7 +141,7 @@ export interface TokenAccountQuery {
   readonly after: string | null;
 }
 
-export interface BlockRange {
+export interface SlotRange {
   readonly fromSlot: number;
   /** Inclusive. */
   readonly toSlot: number;
@@ -156,12 +156,12 @@ export interface SolanaSource {
    * endpoints (of one where there is no other) does not list it. Throws SolanaUpstreamError for a slot that can neither
    * be read nor proven skipped.
    */
-  blocks(range: BlockRange): Promise<SolanaBlock[]>;
+  blocks(range: SlotRange): Promise<SolanaBlock[]>;
   /**
    * The same with what `read` makes of each transaction, as soon as it is parsed: the objects of a full block take some
    * 60 MB. `read` must not throw; responses that are refused later are read too.
    */
-  readBlocks<T>(range: BlockRange, read: (transaction: SolanaTransaction) => T): Promise<SolanaBlock<T>[]>;
+  readBlocks<T>(range: SlotRange, read: (transaction: SolanaTransaction) => T): Promise<SolanaBlock<T>[]>;
   /** A block's place in the chain; undefined if no endpoint has a block in the slot. */
   link(slot: number, commitment: Commitment): Promise<BlockLink | undefined>;
   /** The cluster's genesis; undefined if no endpoint offers it. */

@@ -35,10 +35,14 @@ export interface BrokenTransaction {
 }
 
 export function decodeBlock(block: Pick<SolanaBlock, "transactions">): DecodedTransactions {
+  return joinTried(block.transactions.map(tryDecodeTransaction));
+}
+
+/** The transactions of a block, tried one by one. */
+export function joinTried(tried: readonly TriedTransaction[]): DecodedTransactions {
   const transactions: DecodedTransaction[] = [];
   const broken: BrokenTransaction[] = [];
-  for (const [place, transaction] of block.transactions.entries()) {
-    const { decoded, brokenBy } = tryDecodeTransaction(transaction, place);
+  for (const { decoded, brokenBy } of tried) {
     if (decoded !== undefined) transactions.push(decoded);
     if (brokenBy !== undefined) broken.push(brokenBy);
   }
@@ -48,7 +52,7 @@ export function decodeBlock(block: Pick<SolanaBlock, "transactions">): DecodedTr
 /** A transaction's rows, or why it could not be decoded. */
 export interface TriedTransaction {
   readonly decoded?: DecodedTransaction | undefined;
-  readonly brokenBy?: BrokenTransaction;
+  readonly brokenBy?: BrokenTransaction | undefined;
 }
 
 /** decodeTransaction for any value: never throws. */

@@ -7,8 +7,8 @@ import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeWithChain, randomRuns } from "../../shared/testkit/describe.ts";
-import { type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
-import type { BlockReader, DecodedBlock, SlotRange } from "../ingest/read/decoded-block.ts";
+import { type SlotRange, type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
+import type { BlockReader, DecodedBlock } from "../ingest/read/decoded-block.ts";
 import { createLocalReader } from "../ingest/read/reader.ts";
 import { SegmentBuilder } from "../ingest/segments/segment-builder.ts";
 import { type SegmentRow, segments, tokenRows } from "../store/collections.ts";

@@ -1,19 +1,20 @@
+import type { Mutable } from "../../../shared/mutable.ts";
 import { feeGrowth } from "../../metrics/v2-bucket.ts";
 import type { V2Event } from "./events.ts";
 import { withCustomFee, withFeeOfSwap } from "./fees.ts";
 import { withReward } from "./rewards.ts";
 import type { V2State } from "./state.ts";
 
-/** The frequent events change a copy (docs/decisions/0084). */
-type NextState = { -readonly [K in keyof V2State]: V2State[K] };
-
 export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
-/** The state after an event of the pool, its factory, voter or gauge; `time` is the block's. */
+/**
+ * The state after an event of the pool, its factory, voter or gauge; `time` is the block's. The frequent events change a
+ * copy (docs/decisions/0084).
+ */
 export function applyV2(state: V2State, event: V2Event, time: number): V2State {
   switch (event.kind) {
     case "fees": {
-      const next: NextState = { ...state };
+      const next: Mutable<V2State> = { ...state };
       next.index0 += feeGrowth(event.amount0, state.totalSupply);
       next.index1 += feeGrowth(event.amount1, state.totalSupply);
       next.swapFee0 = (state.isSwapping ? state.swapFee0 : 0n) + event.amount0;
@@ -22,13 +23,13 @@ export function applyV2(state: V2State, event: V2Event, time: number): V2State {
       return next;
     }
     case "sync": {
-      const next: NextState = { ...state };
+      const next: Mutable<V2State> = { ...state };
       next.reserve0 = event.reserve0;
       next.reserve1 = event.reserve1;
       return next;
     }
     case "swap": {
-      const next: NextState = { ...state };
+      const next: Mutable<V2State> = { ...state };
       if (!state.isSwapping) {
         next.swapFee0 = 0n;
         next.swapFee1 = 0n;
@@ -43,7 +44,7 @@ export function applyV2(state: V2State, event: V2Event, time: number): V2State {
     case "transfer": {
       const minted = event.from === ZERO_ADDRESS ? event.amount : 0n;
       const burnt = event.to === ZERO_ADDRESS ? event.amount : 0n;
-      const next: NextState = { ...state };
+      const next: Mutable<V2State> = { ...state };
       next.totalSupply = atLeastZero(state.totalSupply + minted - burnt);
       return next;
     }

@@ -1,5 +1,10 @@
-import type { BlockRange, SolanaBlock, SolanaTransaction } from "../../chain/port.ts";
-import { type BrokenTransaction, type TriedTransaction, tryDecodeTransaction } from "../../decode/decode.ts";
+import type { SlotRange, SolanaBlock, SolanaTransaction } from "../../chain/port.ts";
+import {
+  type BrokenTransaction,
+  joinTried,
+  type TriedTransaction,
+  tryDecodeTransaction,
+} from "../../decode/decode.ts";
 import type { DecodedTransaction } from "../../decode/model.ts";
 import { findMetadataChanges } from "./metadata-changes.ts";
 
@@ -23,8 +28,6 @@ export interface DecodedBlock {
   readonly changedMetadata: readonly string[];
 }
 
-export type SlotRange = BlockRange;
-
 /** Reads and decodes blocks; as SolanaSource.blocks otherwise. */
 export interface BlockReader {
   blocks(range: SlotRange): Promise<DecodedBlock[]>;
@@ -42,8 +45,7 @@ export interface ReadTransaction extends TriedTransaction {
 /** @param place of a transaction that does not say its own */
 export function readTransaction(transaction: SolanaTransaction, place?: number): ReadTransaction {
   const { decoded, brokenBy } = tryDecodeTransaction(transaction, place);
-  const changedMetadata = findMetadataChanges([transaction]);
-  return brokenBy === undefined ? { decoded, changedMetadata } : { brokenBy, changedMetadata };
+  return { decoded, brokenBy, changedMetadata: findMetadataChanges([transaction]) };
 }
 
 /** @param options.withHolders false = rows of pools alone: no balances, no mints and burns */
@@ -58,14 +60,8 @@ export function joinDecodedBlock(
   { withHolders = true } = {},
 ): DecodedBlock {
   const { slot, blockhash, previousBlockhash, parentSlot, blockTime } = block;
-  const decoded: DecodedTransaction[] = [];
-  const broken: BrokenTransaction[] = [];
-  const changedMetadata = new Set<string>();
-  for (const read of block.transactions) {
-    if (read.decoded !== undefined) decoded.push(read.decoded);
-    if (read.brokenBy !== undefined) broken.push(read.brokenBy);
-    for (const account of read.changedMetadata) changedMetadata.add(account);
-  }
+  const { transactions: decoded, broken } = joinTried(block.transactions);
+  const changedMetadata = new Set(block.transactions.flatMap((read) => read.changedMetadata));
   const transactions = withHolders ? decoded : decoded.flatMap(keepPoolRows);
   return {
     slot,

@@ -3,9 +3,9 @@ import type { PortalClient } from "../../../shared/portal/client.ts";
 import { PortalFailure, PortalFork } from "../../../shared/portal/failures.ts";
 import type { PortalLine } from "../../../shared/portal/stream.ts";
 import type { SourceLog } from "../../../shared/rpc-client/endpoint/endpoint.ts";
-import type { SolanaSource } from "../../chain/port.ts";
+import type { SlotRange, SolanaSource } from "../../chain/port.ts";
 import { MalformedLineError, toSolanaBlock } from "../../chain/portal/to-block.ts";
-import { type BlockReader, type DecodedBlock, type SlotRange, toDecodedBlock } from "./decoded-block.ts";
+import { type BlockReader, type DecodedBlock, toDecodedBlock } from "./decoded-block.ts";
 
 export interface PortalHistoryOptions {
   readonly client: PortalClient;

@@ -5,9 +5,8 @@ import { afterEach, it } from "mocha";
 import { createTestSolana, type TestSolana } from "../../../../deploy/devnet/solana/testkit.ts";
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import { describeWithChain } from "../../../shared/testkit/describe.ts";
-import { type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
+import { type SlotRange, type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import { QUICK } from "../../test/harness.ts";
-import type { SlotRange } from "./decoded-block.ts";
 import { createLocalReader, createThreadedReader, type ThreadedReader } from "./reader.ts";
 
 const FIRST = 300_000_001;

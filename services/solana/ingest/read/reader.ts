@@ -1,16 +1,15 @@
 import type { Worker } from "node:worker_threads";
 import { createThread, createThreadClient } from "../../../shared/process/thread-work.ts";
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
-import { type ChainAnchor, type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
+import {
+  type ChainAnchor,
+  type SlotRange,
+  type SolanaSource,
+  SolanaUpstreamError,
+} from "../../chain/port.ts";
 import type { SolanaSourceConfig } from "../../chain/source.ts";
 import type { StreamState } from "./block-stream.ts";
-import {
-  type BlockReader,
-  type DecodedBlock,
-  joinDecodedBlock,
-  readTransaction,
-  type SlotRange,
-} from "./decoded-block.ts";
+import { type BlockReader, type DecodedBlock, joinDecodedBlock, readTransaction } from "./decoded-block.ts";
 import type { PortalTask } from "./portal-reader.ts";
 import type { StreamTask } from "./stream-task.ts";
 import { StreamContradicted } from "./streamed-reader.ts";

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import type { SourceLog } from "../../../shared/rpc-client/endpoint/endpoint.ts";
-import { type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
+import { type SlotRange, type SolanaSource, SolanaUpstreamError } from "../../chain/port.ts";
 import type { BlockStream } from "./block-stream.ts";
-import type { BlockReader, DecodedBlock, SlotRange } from "./decoded-block.ts";
+import type { BlockReader, DecodedBlock } from "./decoded-block.ts";
 
 /** A streamed block in so many is compared with getBlock's, which is 1.6 % of what all of them would cost. */
 const PROOF_EVERY = 64;

@@ -1,3 +1,4 @@
+import type { Mutable } from "../../../shared/mutable.ts";
 import type { RowOf, Store } from "../../../shared/storage/port.ts";
 import type { DecodedTransaction, SupplyChange } from "../../decode/model.ts";
 import { type BalanceCounts, bucketOf, changeCounts } from "../../metrics/balance-buckets.ts";
@@ -159,7 +160,7 @@ export class TokenState {
     for (const [mint, { count, held, buckets }] of this.#holders) {
       const token = this.#docs.get({ mint });
       if (token === undefined) continue;
-      const changed: { -readonly [F in keyof TokenRow]: TokenRow[F] } = { ...token };
+      const changed: Mutable<TokenRow> = { ...token };
       changed.holderCount += count;
       changed.held += held;
       changed.balanceCounts = changeCounts(token.balanceCounts as BalanceCounts, buckets);
