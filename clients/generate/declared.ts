@@ -2,18 +2,6 @@ import { describeParameters, type ParameterDoc } from "../../services/shared/con
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { FORMAT_PARAM } from "../../services/shared/contract/format.ts";
 
-/** The path as words: `/evm/dexb/v3/pool` and `/api/v1/solana/tokens` have evm, dexb, v3, pool and solana, tokens. */
-export function wordsOf({ path }: Pick<Endpoint, "path">): string[] {
-  return path.replace(/^\/(api\/v1\/)?/, "").split(/[/-]/);
-}
-
-/** `EvmDexbV3Pool`: what the types of an endpoint begin with. */
-export function typeNameOf(endpoint: Pick<Endpoint, "path">): string {
-  return wordsOf(endpoint)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join("");
-}
-
 /** The parameters of a client's call. A client has one form of tables, so `format` is none of them. */
 export function clientParameters(endpoint: Endpoint): ParameterDoc[] {
   return describeParameters(endpoint).filter(({ name }) => name !== FORMAT_PARAM);

@@ -1,9 +1,10 @@
 import type { Column } from "../../services/shared/contract/column.ts";
 import type { ParameterDoc, ParameterSchema } from "../../services/shared/contract/derive/parameters.ts";
+import { typeNameOf } from "../../services/shared/contract/derive/type-name.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { parseType, type TypeNode } from "../../services/shared/contract/type.ts";
 import { HTTP_STATUS } from "../../services/shared/errors.ts";
-import { clientParameters, describeParameter, maxLimitOf, typeNameOf } from "./declared.ts";
+import { clientParameters, describeParameter, maxLimitOf } from "./declared.ts";
 
 /** The text of clients/typescript/src/endpoints.ts. */
 export function renderTypeScript(endpoints: readonly Endpoint[]): string {

@@ -86,6 +86,7 @@ ${
     : html`<li><a href="#payment">Payment in place of a key</a></li>
 `
 }<li><a href="/openapi.json">OpenAPI document</a></li>
+<li><a href="/openapi-3.1.json">OpenAPI 3.1, rows typed</a></li>
 </ul>
 ${families.map(
   ({ family, endpoints }) => html`<h2>${TITLES[family]}</h2>

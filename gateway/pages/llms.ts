@@ -59,6 +59,7 @@ ${catalogue.map(line).join("\n")}
 
 - [All parameters and columns](${baseUrl}/llms-full.txt): this page with a section an endpoint
 - [OpenAPI](${baseUrl}/openapi.json): the same for machines, with examples from this instance
+- [OpenAPI 3.1](${baseUrl}/openapi-3.1.json): the same, with the type of each column in the schemas of rows
 - [Documentation](${baseUrl}/docs): for people
 - [State](${baseUrl}/status): how far each chain is indexed
 `;

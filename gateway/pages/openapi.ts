@@ -1,5 +1,6 @@
 import { toOpenApi } from "../../services/shared/contract/derive/openapi.ts";
 import { HOST_PATHS } from "../../services/shared/contract/derive/openapi-host.ts";
+import { toTypedOpenApi } from "../../services/shared/contract/derive/openapi-typed.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import type { Page } from "../request/routes.ts";
 import { baseUrlOf } from "./base-url.ts";
@@ -19,14 +20,26 @@ export interface DocumentDeps {
 const BASE_URL_MARK = "{base_url}";
 
 /** GET /openapi.json: the document of proto/openapi.json with this gateway as its server. */
-export function createOpenApiPage({ catalogue, publicUrl, payUrl, liveExamples }: DocumentDeps): Page {
+export function createOpenApiPage(deps: DocumentDeps): Page {
+  return createDescriptionPage(deps, toOpenApi);
+}
+
+/** GET /openapi-3.1.json: the same in OpenAPI 3.1, with the type of each column. */
+export function createTypedOpenApiPage(deps: DocumentDeps): Page {
+  return createDescriptionPage(deps, toTypedOpenApi);
+}
+
+function createDescriptionPage(
+  { catalogue, publicUrl, payUrl, liveExamples }: DocumentDeps,
+  describe: typeof toOpenApi,
+): Page {
   const options = {
     serverUrl: BASE_URL_MARK,
     hostPaths: HOST_PATHS,
     ...(payUrl !== undefined && { payUrl }),
   };
   const makePieces = onceFor(liveExamples, (examples) =>
-    JSON.stringify(toOpenApi(catalogue, { ...options, examples })).split(BASE_URL_MARK),
+    JSON.stringify(describe(catalogue, { ...options, examples })).split(BASE_URL_MARK),
   );
   return createDocument({
     type: "application/json",

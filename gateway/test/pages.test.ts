@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { describeParameters } from "../../services/shared/contract/derive/parameters.ts";
+import { typeNameOf } from "../../services/shared/contract/derive/type-name.ts";
 import { catalogue } from "../catalogue.ts";
 import { startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { rawGet } from "../testkit/raw-http.ts";
@@ -25,6 +26,19 @@ describe("gateway: pages", () => {
     const { servers: _other, ...generated } = JSON.parse(await readFile(file, "utf8"));
     expect(document).to.deep.equal(generated);
     expect(servers).to.deep.equal([{ url: gateway.url }]);
+  });
+
+  it("/openapi-3.1.json is the same in OpenAPI 3.1, with the columns of every row", async () => {
+    const answer = await read("/openapi-3.1.json");
+    expect(answer.headers.get("content-type")).to.equal("application/json");
+    const { components, ...document } = (await answer.json()) as {
+      readonly components: { readonly schemas: Record<string, { readonly prefixItems?: unknown[] }> };
+    };
+    expect(document).to.deep.include({ openapi: "3.1.0", servers: [{ url: gateway.url }] });
+    for (const endpoint of catalogue) {
+      const row = components.schemas[`${typeNameOf(endpoint)}Row`]?.prefixItems;
+      expect(row, endpoint.path).to.have.length(endpoint.columns.length);
+    }
   });
 
   it("/openapi.json takes no part of an invalid Host", async () => {

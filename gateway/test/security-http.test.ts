@@ -252,7 +252,7 @@ describe("gateway: hostile HTTP", () => {
       "x@evil.example",
     ];
     for (const host of hosts) {
-      for (const path of ["/openapi.json", "/docs", "/", "/nothing", "/evm/chains"]) {
+      for (const path of ["/openapi.json", "/openapi-3.1.json", "/docs", "/", "/nothing", "/evm/chains"]) {
         const headers = {
           ...withKey,
           "X-Forwarded-Host": host,

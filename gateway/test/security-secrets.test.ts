@@ -204,6 +204,7 @@ describeThorough("secrets of real processes", () => {
       "/usage",
       "/docs",
       "/openapi.json",
+      "/openapi-3.1.json",
       "/readyz",
       "/metrics",
       "/nothing",

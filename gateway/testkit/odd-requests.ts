@@ -70,7 +70,19 @@ const method = fc.oneof(
 );
 const path = fc.constantFrom(
   ...catalogue.map((endpoint) => endpoint.path),
-  ...["/", "/docs", "/openapi.json", "/usage", "/livez", "/readyz", "/metrics", "/nothing", "*", "//"],
+  ...[
+    "/",
+    "/docs",
+    "/openapi.json",
+    "/openapi-3.1.json",
+    "/usage",
+    "/livez",
+    "/readyz",
+    "/metrics",
+    "/nothing",
+    "*",
+    "//",
+  ],
 );
 const host = fc.constantFrom<readonly [string, string]>(
   ["Host", "localhost"],
