@@ -9,10 +9,11 @@ export function clientParameters(endpoint: Endpoint): ParameterDoc[] {
 
 /** What the declaration says of a parameter, with its bounds, in one line. */
 export function describeParameter({ description, schema }: ParameterDoc): string {
-  const { minimum, maximum } = schema;
+  const { minimum, maximum, maxItems } = schema;
   const bounds = [
     minimum === undefined ? "" : `at least ${minimum}`,
     maximum === undefined ? "" : `at most ${maximum}`,
+    maxItems === undefined ? "" : `at most ${maxItems} items`,
   ];
   const standard = schema.default === undefined ? "" : ` Default: ${schema.default}.`;
   const rule = bounds.filter((text) => text !== "").join(", ");

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { defineEndpoint } from "../../services/shared/contract/define.ts";
-import { chainId, evmAddress, evmPage, oneOf } from "../../services/shared/contract/param.ts";
+import { chainId, evmAddress, evmAddresses, evmPage, oneOf } from "../../services/shared/contract/param.ts";
 import { generateClients, renderClients } from "./main.ts";
 import { renderPython } from "./python.ts";
 import { renderTypeScript } from "./typescript.ts";
@@ -19,6 +19,7 @@ const SAMPLE = defineEndpoint({
   params: {
     chain_id: chainId([1, 8453]),
     token_address: evmAddress({ description: "A token." }),
+    pools: evmAddresses({ description: "Some pools." }).optional(),
     kind: oneOf(["spot", "mean"], { description: "Kind of price, as in a */ b." }).optional(),
     ...evmPage(),
   },
@@ -62,6 +63,7 @@ describe("the generated parts of clients", () => {
     expect(members).to.deep.equal([
       "  readonly chain_id?: number | undefined;",
       "  readonly token_address: string;",
+      "  readonly pools?: readonly string[] | undefined;",
       '  readonly kind?: "spot" | "mean" | undefined;',
       "  readonly limit?: number | undefined;",
       "  readonly offset?: number | undefined;",
@@ -87,6 +89,7 @@ describe("the generated parts of clients", () => {
     const parameters = [
       "        chain_id: int | None = None,",
       "        token_address: str,",
+      "        pools: Sequence[str] | None = None,",
       '        kind: Literal["spot", "mean"] | None = None,',
       "        limit: int | None = None,",
       "        offset: int | None = None,",
@@ -94,7 +97,7 @@ describe("the generated parts of clients", () => {
       "        order_desc: Sequence[EvmSamplePriceListOrder] | None = None,",
     ];
     const passed =
-      "chain_id=chain_id, token_address=token_address, kind=kind, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc";
+      "chain_id=chain_id, token_address=token_address, pools=pools, kind=kind, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc";
     expect(members).to.deep.equal([
       "    token: str",
       "    supply: int | str | None",

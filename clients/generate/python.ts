@@ -1,5 +1,9 @@
 import type { Column } from "../../services/shared/contract/column.ts";
-import type { ParameterDoc, ParameterSchema } from "../../services/shared/contract/derive/parameters.ts";
+import {
+  isOrderList,
+  type ParameterDoc,
+  type ParameterSchema,
+} from "../../services/shared/contract/derive/parameters.ts";
 import { typeNameOf, wordsOf } from "../../services/shared/contract/derive/type-name.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { parseType, type TypeNode } from "../../services/shared/contract/type.ts";
@@ -87,7 +91,7 @@ function renderMethod(endpoint: Endpoint, call: "get" | "rows"): string {
   const method = wordsOf(endpoint).join("_");
   const docs = clientParameters(endpoint);
   const given = docs.map((doc) => {
-    const type = doc.schema.type === "array" ? `Sequence[${name}Order]` : parameterType(doc.schema);
+    const type = isOrderList(doc) ? `Sequence[${name}Order]` : parameterType(doc.schema);
     return `        ${usable(doc.name)}: ${doc.required ? type : `${type} | None = None`},`;
   });
   const result = call === "get" ? `Table[${name}Row]` : `Iterator[${name}Row]`;
@@ -107,7 +111,8 @@ function renderArgument(doc: ParameterDoc): string {
 }
 
 /** A number is not narrowed to its enumeration: an instance may index chains that the declarations do not name. */
-function parameterType({ type, enum: values }: ParameterSchema): string {
+function parameterType({ type, enum: values, items }: ParameterSchema): string {
+  if (type === "array") return `Sequence[${parameterType(items ?? { type: "string" })}]`;
   if (type === "integer") return "int";
   if (type === "number") return "float";
   if (type === "boolean") return "bool";

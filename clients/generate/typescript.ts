@@ -62,7 +62,7 @@ function renderParameter(doc: ParameterDoc): string[] {
 
 /** A number is not narrowed to its enumeration: an instance may index chains that the declarations do not name. */
 function parameterType({ type, enum: values, items }: ParameterSchema): string {
-  if (type === "array") return `readonly (${parameterType(items ?? { type: "string" })})[]`;
+  if (type === "array") return `readonly ${group(parameterType(items ?? { type: "string" }))}[]`;
   if (type === "integer" || type === "number") return "number";
   if (type === "boolean") return "boolean";
   return values === undefined ? "string" : values.map((value) => JSON.stringify(value)).join(" | ");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { ParameterDoc } from "../../services/shared/contract/derive/parameters.ts";
-import { badValues, goodValues } from "../../services/shared/contract/testkit/test-values.ts";
+import { isOrderList, type ParameterDoc } from "../../services/shared/contract/derive/parameters.ts";
+import { badValues, goodValues, itemOf } from "../../services/shared/contract/testkit/test-values.ts";
 
 /** In whatever is made up here, so that it is found again where it must not be: in logs and metrics. */
 export const MARK = "zqmark";
@@ -113,7 +113,11 @@ const pairText = (name: string, value: string, write = encode) => `${write(name)
 /** A value that the parameter's rule allows: of what is stored, where it is an address. */
 function goodValue(doc: ParameterDoc, known: readonly string[]): fc.Arbitrary<string> {
   const { schema } = doc;
-  if (schema.type === "array") return goodOrder(schema.items?.enum ?? []);
+  if (isOrderList(doc)) return goodOrder(schema.items?.enum ?? []);
+  if (schema.items !== undefined) {
+    const one = goodValue(itemOf(doc), known);
+    return fc.array(one, { minLength: 1, maxLength: 4 }).map((items) => items.join(","));
+  }
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
   const fitting = pattern === undefined ? [] : known.filter((value) => pattern.test(value));
   const usual = fc.constantFrom(...goodValues(doc));

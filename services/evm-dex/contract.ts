@@ -11,6 +11,7 @@ import { endpoint as dexaV3Pool } from "./endpoints/evm/dexa/v3/pool.endpoint.ts
 import { endpoint as dexbPool } from "./endpoints/evm/dexb/v3/pool.endpoint.ts";
 import { endpoint as dexbPools } from "./endpoints/evm/dexb/v3/pools.endpoint.ts";
 import { endpoint as dexes } from "./endpoints/evm/dexes.endpoint.ts";
+import { endpoint as prices } from "./endpoints/evm/prices.endpoint.ts";
 
 export {
   chains,
@@ -25,9 +26,10 @@ export {
   dexbPool,
   dexbPools,
   dexes,
+  prices,
 };
 
-/** Every public endpoint of this service, in the specification's order. */
+/** Every public endpoint of this service: the specification's in its order, then our additions. */
 export const endpoints: readonly Endpoint[] = [
   dexaFeeMetrics,
   dexaPool,
@@ -41,4 +43,5 @@ export const endpoints: readonly Endpoint[] = [
   clonesPool,
   clonesPools,
   dexes,
+  prices,
 ];

@@ -12,6 +12,7 @@ import {
   dexbPool,
   dexbPools,
   dexes,
+  prices,
 } from "./contract.ts";
 import { chainsHandler } from "./endpoints/evm/chains.handler.ts";
 import { clonesPoolHandler } from "./endpoints/evm/clones/v3/pool.handler.ts";
@@ -25,6 +26,7 @@ import { dexaV3PoolHandler } from "./endpoints/evm/dexa/v3/pool.handler.ts";
 import { dexbPoolHandler } from "./endpoints/evm/dexb/v3/pool.handler.ts";
 import { dexbPoolsHandler } from "./endpoints/evm/dexb/v3/pools.handler.ts";
 import { dexesHandler } from "./endpoints/evm/dexes.handler.ts";
+import { pricesHandler } from "./endpoints/evm/prices.handler.ts";
 import type { ServeDeps } from "./serve/deps.ts";
 
 /** Every endpoint with its handler. */
@@ -42,5 +44,6 @@ export function createHandlers(deps: ServeDeps): HandlerTable {
     handle(dexbPools, dexbPoolsHandler(deps)),
     handle(clonesPool, clonesPoolHandler(deps)),
     handle(clonesPools, clonesPoolsHandler(deps)),
+    handle(prices, pricesHandler(deps)),
   ]);
 }

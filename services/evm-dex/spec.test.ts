@@ -9,6 +9,8 @@ const V2 = "application/vnd.service.table.v2.0.0+json";
 
 const ONLY_8453: ParameterRule = { default: 8453, good: ["8453"], bad: ["1", "10", "0"] };
 const EITHER_CHAIN: ParameterRule = { default: 8453, good: ["8453", "1"], bad: ["10", "0", "-1"] };
+const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+const WETH = "0x4200000000000000000000000000000000000006";
 const ADDRESS: ParameterRule = {
   good: ["0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"],
   bad: [
@@ -84,6 +86,19 @@ const TABLE: Readonly<Record<string, Row>> = {
     order: SET_POOLS_DEX,
   },
   "/evm/dexes": { mediaType: V1, params: { chain_id: EITHER_CHAIN } },
+  // Additions to the specification, as docs/additions.md has them.
+  "/evm/prices": {
+    mediaType: V1,
+    params: {
+      chain_id: EITHER_CHAIN,
+      tokens: {
+        required: true,
+        good: [USDC, `${USDC},${WETH}`],
+        bad: ["", `${USDC},`, `${USDC} ${WETH}`, "usdc"],
+      },
+      at_block: { good: ["0", "30000000"], bad: ["-1", "latest", "1.5"] },
+    },
+  },
 };
 
 const V3_STATE = [
@@ -145,6 +160,22 @@ const POOL_LIST = [
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   "/evm/chains": ["id UInt32", "name String"],
   "/evm/dexes": ["chainId UInt32", "dexAddress String", "dexName String", "dexType String", "family String"],
+  "/evm/prices": [
+    "token String",
+    "symbol Nullable(String)",
+    "priceUsd Nullable(Float64)",
+    "source Nullable(String)",
+    "sourcePool Nullable(String)",
+    "parentToken Nullable(String)",
+    "hops Nullable(UInt8)",
+    "depthUsd Nullable(Float64)",
+    "otherDepthUsd Nullable(Float64)",
+    "departed Nullable(Bool)",
+    "block UInt64",
+    "blockTime Nullable(UInt32)",
+    "ageSeconds Nullable(UInt64)",
+    "nullReason Nullable(String)",
+  ],
   "/evm/dexb/v3/pools": POOL_LIST,
   "/evm/clones/v3/pools": POOL_LIST,
   "/evm/dexa/v3/pool": ["createdAt DateTime", ...V3_STATE, ...V3_ACTIVITY],

@@ -444,6 +444,39 @@ class EvmDexesRow(TypedDict):
     family: str
 
 
+class EvmPricesRow(TypedDict):
+    """A row of /evm/prices: USD prices of tokens. Order of rows: the tokens as they were sent, one row each."""
+
+    #: Address of the token, in lower case. Type: String.
+    token: str
+    #: Symbol of the token, which its creator chose; null where no indexed pool holds it. Type: Nullable(String).
+    symbol: str | None
+    #: Price of one whole token; null where there is none, and nullReason says why. Unit: USD per token. Type: Nullable(Float64).
+    priceUsd: float | None
+    #: What priced it: stablecoin (one of the tokens that all other prices start from) or pools (the weighted median of its pools); null without a price. Type: Nullable(String).
+    source: str | None
+    #: The pool whose price is used; null for a stablecoin and without a price. Type: Nullable(String).
+    sourcePool: str | None
+    #: The token at the other side of that pool: priceUsd is the pool's price times the price of this one; null where sourcePool is. Type: Nullable(String).
+    parentToken: str | None
+    #: Pools between the token and a stablecoin: 0 for a stablecoin, null without a price. Unit: pools. Type: Nullable(UInt8).
+    hops: int | None
+    #: USD behind the deepest pool that agrees with the price: on the thinner side of the thinnest pool of its path; null where sourcePool is. Unit: USD. Type: Nullable(Float64).
+    depthUsd: float | None
+    #: The same of all other pools that agree, added; 0: the price rests on one pool alone. Unit: USD. Type: Nullable(Float64).
+    otherDepthUsd: float | None
+    #: Whether the pool with most of the weight has left the others and is not followed for now; null where sourcePool is. Type: Nullable(Bool).
+    departed: bool | None
+    #: Block at whose end the price stood. Type: UInt64.
+    block: int | str
+    #: Time of that block; null where that is not known. Of one that is long past and had no event of an indexed pool, that of the last before it that had one. Unit: Unix seconds. Type: Nullable(UInt32).
+    blockTime: int | None
+    #: blockTime less the time since which the price has been as it is: the last change of its pool or of one that a parent rests on (on Solana the token's last trade); null where sourcePool is. Unit: seconds. Type: Nullable(UInt64).
+    ageSeconds: int | str | None
+    #: Why there is no price: unknown_token (no indexed pool holds it), no_path (no path of at most four pools of 10,000 USD or more leads to it from a stablecoin), block_not_indexed (at_block lies outside of the indexed blocks), block_not_kept (its price changes are no longer stored); null where there is a price. Type: Nullable(String).
+    nullReason: str | None
+
+
 EvmLendingLendingaV3PoolsOrder = Literal["chainId", "protocolId", "poolAddress", "symbol", "vaultName", "underlyingAddress", "underlyingSymbol", "supply", "supplyUsd", "borrow", "borrowUsd", "tvlUsd", "availableLiquidityUsd", "supplyCap", "supplyCapUsd", "borrowCap", "borrowCapUsd", "remainingCapacityUsd", "supplyApy", "borrowApy", "netSupplyApy", "performanceFee", "managementFee", "utilizationRate", "ltv", "borrowable", "depositEnabled", "updatedAt", ""]
 
 
@@ -1518,6 +1551,21 @@ class Endpoints(ABC):
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
         """
         return self.get("/evm/dexes", chain_id=chain_id)
+
+    def evm_prices(
+        self,
+        *,
+        chain_id: int | None = None,
+        tokens: Sequence[str],
+        at_block: int | None = None,
+    ) -> Table[EvmPricesRow]:
+        """/evm/prices: USD prices of tokens.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param tokens: Addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items.
+        :param at_block: Prices at the end of this block; without it, of the indexed head. Bounds: at least 0.
+        """
+        return self.get("/evm/prices", chain_id=chain_id, tokens=tokens, at_block=at_block)
 
     def evm_lending_lendinga_v3_pools(
         self,

@@ -514,6 +514,48 @@ export interface EvmDexesRow {
   readonly family: string;
 }
 
+/** Parameters of /evm/prices: USD prices of tokens. */
+export interface EvmPricesParams {
+  /** EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453. */
+  readonly chain_id?: number | undefined;
+  /** Addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items. */
+  readonly tokens: readonly string[];
+  /** Prices at the end of this block; without it, of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+}
+
+/** A row of /evm/prices: USD prices of tokens. Order of rows: the tokens as they were sent, one row each. */
+export interface EvmPricesRow {
+  /** Address of the token, in lower case. Type: String. */
+  readonly token: string;
+  /** Symbol of the token, which its creator chose; null where no indexed pool holds it. Type: Nullable(String). */
+  readonly symbol: string | null;
+  /** Price of one whole token; null where there is none, and nullReason says why. Unit: USD per token. Type: Nullable(Float64). */
+  readonly priceUsd: number | null;
+  /** What priced it: stablecoin (one of the tokens that all other prices start from) or pools (the weighted median of its pools); null without a price. Type: Nullable(String). */
+  readonly source: string | null;
+  /** The pool whose price is used; null for a stablecoin and without a price. Type: Nullable(String). */
+  readonly sourcePool: string | null;
+  /** The token at the other side of that pool: priceUsd is the pool's price times the price of this one; null where sourcePool is. Type: Nullable(String). */
+  readonly parentToken: string | null;
+  /** Pools between the token and a stablecoin: 0 for a stablecoin, null without a price. Unit: pools. Type: Nullable(UInt8). */
+  readonly hops: number | null;
+  /** USD behind the deepest pool that agrees with the price: on the thinner side of the thinnest pool of its path; null where sourcePool is. Unit: USD. Type: Nullable(Float64). */
+  readonly depthUsd: number | null;
+  /** The same of all other pools that agree, added; 0: the price rests on one pool alone. Unit: USD. Type: Nullable(Float64). */
+  readonly otherDepthUsd: number | null;
+  /** Whether the pool with most of the weight has left the others and is not followed for now; null where sourcePool is. Type: Nullable(Bool). */
+  readonly departed: boolean | null;
+  /** Block at whose end the price stood. Type: UInt64. */
+  readonly block: number | string;
+  /** Time of that block; null where that is not known. Of one that is long past and had no event of an indexed pool, that of the last before it that had one. Unit: Unix seconds. Type: Nullable(UInt32). */
+  readonly blockTime: number | null;
+  /** blockTime less the time since which the price has been as it is: the last change of its pool or of one that a parent rests on (on Solana the token's last trade); null where sourcePool is. Unit: seconds. Type: Nullable(UInt64). */
+  readonly ageSeconds: number | string | null;
+  /** Why there is no price: unknown_token (no indexed pool holds it), no_path (no path of at most four pools of 10,000 USD or more leads to it from a stablecoin), block_not_indexed (at_block lies outside of the indexed blocks), block_not_kept (its price changes are no longer stored); null where there is a price. Type: Nullable(String). */
+  readonly nullReason: string | null;
+}
+
 /** Parameters of /evm/lending/lendinga/v3/pools: lendinga V3 lending pools. */
 export interface EvmLendingLendingaV3PoolsParams {
   /** Only reserves of this Aave Pool contract. */
@@ -1676,6 +1718,7 @@ export interface Endpoints {
   readonly "/evm/clones/v3/pool": { readonly params: EvmClonesV3PoolParams; readonly row: EvmClonesV3PoolRow };
   readonly "/evm/clones/v3/pools": { readonly params: EvmClonesV3PoolsParams; readonly row: EvmClonesV3PoolsRow };
   readonly "/evm/dexes": { readonly params: EvmDexesParams; readonly row: EvmDexesRow };
+  readonly "/evm/prices": { readonly params: EvmPricesParams; readonly row: EvmPricesRow };
   readonly "/evm/lending/lendinga/v3/pools": { readonly params: EvmLendingLendingaV3PoolsParams; readonly row: EvmLendingLendingaV3PoolsRow };
   readonly "/evm/lending/lendingb/curator/vaults": { readonly params: EvmLendingLendingbCuratorVaultsParams; readonly row: EvmLendingLendingbCuratorVaultsRow };
   readonly "/evm/lending/lendingb/curators": { readonly params: EvmLendingLendingbCuratorsParams; readonly row: EvmLendingLendingbCuratorsRow };

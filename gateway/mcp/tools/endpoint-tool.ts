@@ -3,6 +3,7 @@ import { isRequired } from "../../../services/shared/contract/define.ts";
 import { describeAnswer } from "../../../services/shared/contract/derive/markdown.ts";
 import {
   describeParameters,
+  isOrderList,
   type ParameterDoc,
   type ParameterSchema,
 } from "../../../services/shared/contract/derive/parameters.ts";
@@ -88,7 +89,7 @@ function toProperty({ name, schema, description }: ParameterDoc): object {
   return {
     ...rest,
     ...(items === undefined ? {} : { items: { type: items.type } }),
-    description: items === undefined ? description : orderText(name),
+    description: isOrderList({ schema }) ? orderText(name) : description,
   };
 }
 

@@ -10,6 +10,7 @@ import {
   dexaV3Pool,
   dexbPool,
   dexbPools,
+  prices,
 } from "../contract.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { EMPTY_POSITION, positionText } from "../metrics/lp-position.ts";
@@ -67,8 +68,16 @@ describe("evm-dex: scenes of examples", () => {
       chain_id: "8453",
       pool_address: address(2),
       token_address: address(0x20),
+      tokens: `${address(0x20)},${address(0x11)}`,
+      at_block: "200",
     });
     expect(second?.pool_address).to.equal(address(1));
+  });
+
+  it("are of any family where the path names none", async () => {
+    await putEvents([1, 5, 5].map(address));
+    const found = (await find(prices)).map((scene) => scene.pool_address);
+    expect(found.slice(0, 2)).to.deep.equal([address(5), address(1)]);
   });
 
   it("are found on another chain where the usual one is not indexed, and name it", async () => {

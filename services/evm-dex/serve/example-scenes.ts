@@ -4,7 +4,7 @@ import type { ExampleCandidate, FindExampleCandidates } from "../../shared/servi
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, dexTypeOf } from "../deployments.ts";
 import { positionText } from "../metrics/lp-position.ts";
-import { type PoolRow, poolEvents, pools } from "../store/collections.ts";
+import { type CheckpointRow, type PoolRow, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint, getPools } from "../store/queries.ts";
 import { lpEvents, lpPositions } from "../store/v2-collections.ts";
 import type { StoreDeps } from "./deps.ts";
@@ -12,19 +12,23 @@ import type { StoreDeps } from "./deps.ts";
 /** Rows searched for recent activity, from the head backwards, or for any pool where there is none. */
 const SAMPLE = 500;
 const SCENES_A_CHAIN = 8;
+/** What the second word of a path may name: families of pools. */
+const FAMILIES: ReadonlySet<string> = new Set(["dexa", "dexb", "clones"]);
+/** Parameters that a pool gives an example of. */
+const ABOUT_POOLS = ["pool_address", "token_address", "tokens"] as const;
 /** The default chain of requests. */
 const USUAL_CHAIN = 8453;
 
 /**
  * Pools, tokens and liquidity providers that were busy in the last blocks, of the family and generation in the path
- * (/evm/<family>/<v2|v3>/…), on each chain of the endpoint.
+ * (/evm/<family>/<v2|v3>/…) or of any where the path names none, on each chain of the endpoint.
  */
 export function findExampleScenes({ store, chains }: StoreDeps): FindExampleCandidates {
   return async (endpoint) => {
     const scenes: ExampleCandidate[] = [];
     for (const chain of chainsOf(endpoint, chains)) {
-      if (!hasData(await getCheckpoint(store, chain.chainId))) continue;
-      scenes.push(...(await findOnChain(store, chain, endpoint)));
+      const head = await getCheckpoint(store, chain.chainId);
+      if (hasData(head)) scenes.push(...(await findOnChain(store, { chain, head, endpoint })));
     }
     return scenes;
   };
@@ -40,27 +44,30 @@ function chainsOf({ params }: Endpoint, chains: readonly ChainDeployments[]): Ch
 
 async function findOnChain(
   store: Store,
-  chain: ChainDeployments,
-  { path, params }: Endpoint,
+  { chain, head, endpoint }: { chain: ChainDeployments; head: CheckpointRow; endpoint: Endpoint },
 ): Promise<ExampleCandidate[]> {
+  const { path, params } = endpoint;
   const [, , family = "", generation = ""] = path.split("/");
-  const kinds = new Set(
-    chain.factories
-      .filter((factory) => factory.family === family && dexTypeOf(factory) === generation)
-      .map(({ kind }) => kind as string),
-  );
   const ofChain = { chain_id: String(chain.chainId) };
+  const isOfFamily = FAMILIES.has(family);
   // A list of chains or exchanges.
-  if (!chain.factories.some((factory) => factory.family === family)) return [ofChain];
-  const wanted = (pool: PoolRow) => pool.family === family && kinds.has(pool.protocol);
+  if (!isOfFamily && !ABOUT_POOLS.some((name) => name in params)) return [ofChain];
+  const served = chain.factories.filter(
+    (factory) => !isOfFamily || (factory.family === family && dexTypeOf(factory) === generation),
+  );
+  if (served.length === 0) return [ofChain];
+  const kinds = new Set(served.map(({ kind }) => kind as string));
+  const wanted = (pool: PoolRow) => (!isOfFamily || pool.family === family) && kinds.has(pool.protocol);
   const found = await findPools(store, { chainId: chain.chainId, kinds, wanted });
   if (found.length === 0) return [];
   const wallets = "wallet_address" in params ? await findWallets(store, chain.chainId) : [undefined];
   return wallets.slice(0, SCENES_A_CHAIN).flatMap((wallet_address) =>
-    found.slice(0, SCENES_A_CHAIN).map(({ poolAddress, token0Address }) => ({
+    found.slice(0, SCENES_A_CHAIN).map(({ poolAddress, token0Address, token1Address }) => ({
       ...ofChain,
       pool_address: poolAddress,
       token_address: token0Address,
+      tokens: `${token0Address},${token1Address}`,
+      at_block: String(head.blockNumber),
       ...(wallet_address !== undefined && { wallet_address }),
     })),
   );

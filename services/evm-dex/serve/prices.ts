@@ -36,14 +36,49 @@ async function readAnswer(
   store: Store,
   { tokens, block, checkpoint }: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
 ): Promise<PricesResponse> {
-  const { chainId, blockNumber, blockTime, fromBlock, fromTime } = checkpoint;
-  if (block < fromBlock || block > blockNumber) {
+  const { chainId, blockNumber, fromBlock } = checkpoint;
+  const fault = await findBlockFault(store, { checkpoint, block });
+  if (fault?.kind === "block_not_indexed") {
     throw new ServiceError(
       "not_found",
       `Block ${block} of chain ${chainId} is not indexed: blocks ${fromBlock} to ${blockNumber} are.`,
     );
   }
-  if (block < blockNumber) await requireKept(store, { chainId, block });
+  if (fault !== undefined) {
+    throw new ServiceError(
+      "not_found",
+      `Prices of block ${block} of chain ${chainId} are no longer kept: those from block ${fault.keptFrom} on are.`,
+    );
+  }
+  return readPricesAt(store, { checkpoint, tokens, block });
+}
+
+type BlockFault =
+  | { readonly kind: "block_not_indexed" }
+  | { readonly kind: "block_not_kept"; readonly keptFrom: number };
+
+/**
+ * Why a block has no prices; undefined where it has. Prices change link by link: of blocks whose links are gone, some are
+ * known and some are not, and none is told.
+ */
+export async function findBlockFault(
+  store: Store,
+  { checkpoint, block }: { checkpoint: CheckpointRow; block: number },
+): Promise<BlockFault | undefined> {
+  const { chainId, blockNumber, fromBlock } = checkpoint;
+  if (block < fromBlock || block > blockNumber) return { kind: "block_not_indexed" };
+  if (block === blockNumber) return undefined;
+  const kept = await getRetention(store, { chainId, rows: priceLinks.name });
+  if (kept === undefined || block >= kept.blockNumber) return undefined;
+  return { kind: "block_not_kept", keptFrom: kept.blockNumber };
+}
+
+/** Prices at a block that has them. */
+export async function readPricesAt(
+  store: Store,
+  { tokens, block, checkpoint }: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
+): Promise<PricesResponse> {
+  const { chainId, blockNumber, blockTime, fromTime } = checkpoint;
   const [prices, time] = await Promise.all([
     readPrices(store, { chainId, tokens, block }),
     block === blockNumber ? blockTime : timeOf(store, { chainId, block }),
@@ -53,19 +88,6 @@ async function readAnswer(
     blockTime: time ?? fromTime,
     prices: tokens.map((token) => toTokenPrice(token, prices.get(token))),
   };
-}
-
-/** Prices change link by link: of blocks whose links are gone, some are known and some are not, and none is told. */
-async function requireKept(
-  store: Store,
-  { chainId, block }: { chainId: number; block: number },
-): Promise<void> {
-  const kept = await getRetention(store, { chainId, rows: priceLinks.name });
-  if (kept === undefined || block >= kept.blockNumber) return;
-  throw new ServiceError(
-    "not_found",
-    `Prices of block ${block} of chain ${chainId} are no longer kept: those from block ${kept.blockNumber} on are.`,
-  );
 }
 
 function toTokenPrice(token: string, price: StoredPrice | undefined): TokenPrice {

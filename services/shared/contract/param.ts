@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { evmChainName, listAddedChainIds } from "../evm/chains.ts";
 import { isSolanaAddress } from "./base58.ts";
+import { formatValue } from "./parameter-error.ts";
 
 /**
  * Parameter schemas: from the text on the wire to a typed value. They are strict (one spelling for each value), and
@@ -86,21 +87,60 @@ export function text(docs: ParamDocs) {
     .meta({ ...docs });
 }
 
+const evmItem = z
+  .string()
+  .regex(EVM_ADDRESS, "is not 0x followed by 40 hexadecimal digits")
+  .transform((address) => address.toLowerCase() as `0x${string}`);
+
+const solanaItem = z
+  .string()
+  .regex(BASE58, "is not 32 to 44 base58 characters")
+  .refine(isSolanaAddress, "does not decode to the 32 bytes of a Solana address");
+
 /** Any letter case in, lower case out. */
 export function evmAddress(docs: ParamDocs) {
-  return z
-    .string()
-    .regex(EVM_ADDRESS, "is not 0x followed by 40 hexadecimal digits")
-    .transform((address) => address.toLowerCase() as `0x${string}`)
-    .meta({ ...docs });
+  return evmItem.meta({ ...docs });
 }
 
 export function solanaAddress(docs: ParamDocs) {
-  return z
-    .string()
-    .regex(BASE58, "is not 32 to 44 base58 characters")
-    .refine(isSolanaAddress, "does not decode to the 32 bytes of a Solana address")
-    .meta({ ...docs });
+  return solanaItem.meta({ ...docs });
+}
+
+/** Addresses of a list at most. Percent-encoded commas included, so many fit into the 8,192 characters of a URL. */
+export const MAX_LIST_ADDRESSES = 150;
+
+/** A comma-separated list of addresses in one value. */
+export function evmAddresses(docs: ParamDocs) {
+  return listOf(evmItem, docs);
+}
+
+export function solanaAddresses(docs: ParamDocs) {
+  return listOf(solanaItem, docs);
+}
+
+function listOf<I extends z.ZodType>(item: I, docs: ParamDocs) {
+  const list = z.array(item).min(1).max(MAX_LIST_ADDRESSES);
+  return z.preprocess((value, context) => readList(item, value, context), list).meta({ ...docs });
+}
+
+/** The items as they were sent. A wrong one is named: the list itself may be thousands of characters long. */
+function readList(item: z.ZodType, value: unknown, context: Context): unknown {
+  if (typeof value !== "string") {
+    context.addIssue("is not a comma-separated list");
+    return z.NEVER;
+  }
+  const items = value.split(",", MAX_LIST_ADDRESSES + 1);
+  if (items.length > MAX_LIST_ADDRESSES) {
+    context.addIssue(`has more than ${MAX_LIST_ADDRESSES} items`);
+    return z.NEVER;
+  }
+  for (const [at, one] of items.entries()) {
+    const rule = item.safeParse(one).error?.issues.at(-1)?.message;
+    if (rule === undefined) continue;
+    context.addIssue(`has item ${at + 1}, ${formatValue(one)}, which ${rule}`);
+    return z.NEVER;
+  }
+  return items;
 }
 
 export function unixTime(docs: ParamDocs) {

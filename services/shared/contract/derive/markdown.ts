@@ -52,6 +52,8 @@ export function ruleOf({ schema }: ParameterDoc): string {
   const words: string[] = [typeWord(schema)];
   if (schema.enum !== undefined) words.push(`one of ${schema.enum.join(", ")}`);
   if (schema.items?.enum !== undefined) words.push("of column names");
+  if (schema.maxItems !== undefined) words.push(`at most ${schema.maxItems} items`);
+  if (schema.items?.pattern !== undefined) words.push(`each of pattern \`${schema.items.pattern}\``);
   if (schema.minimum !== undefined && schema.maximum !== undefined)
     words.push(`${schema.minimum} to ${schema.maximum}`);
   else if (schema.minimum !== undefined) words.push(`from ${schema.minimum}`);

@@ -3,7 +3,13 @@ import type { Examples } from "../examples.ts";
 import { FORMAT_MEDIA_TYPES } from "../format.ts";
 import { columnsTable, describeAnswer } from "./markdown.ts";
 import { errorResponses, FORMAT_SCHEMAS, SHARED_COMPONENTS, successHeaders } from "./openapi-components.ts";
-import { describeParameters, type ParameterDoc, selectExamples, typedExample } from "./parameters.ts";
+import {
+  describeParameters,
+  isOrderList,
+  type ParameterDoc,
+  selectExamples,
+  typedExample,
+} from "./parameters.ts";
 
 export interface OpenApiOptions {
   /** Where the API-key host answers; the document's own origin when absent. */
@@ -102,7 +108,8 @@ function parameter(doc: ParameterDoc, example: string | undefined): Record<strin
     in: "query",
     description: doc.description,
     required: doc.required,
-    ...(isList ? { allowEmptyValue: true, style: "form", explode: false } : {}),
+    ...(isOrderList(doc) ? { allowEmptyValue: true } : {}),
+    ...(isList ? { style: "form", explode: false } : {}),
     schema: doc.schema,
     ...(example === undefined ? {} : { example: typedExample(doc, example) }),
     ...(doc.documentedDefault === undefined ? {} : { "x-documented-default": doc.documentedDefault }),

@@ -14,6 +14,8 @@ export interface ParameterSchema {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  readonly minItems?: number;
+  readonly maxItems?: number;
   readonly items?: ParameterSchema;
   readonly default?: unknown;
 }
@@ -39,6 +41,9 @@ const SCHEMA_KEYS = [
   "minLength",
   "maxLength",
   "pattern",
+  "minItems",
+  "maxItems",
+  "items",
 ] as const satisfies readonly (keyof ParameterSchema)[];
 const META_KEYS = ["description", "example", "documentedDefault", "default"];
 const INT32_MAX = 2 ** 31 - 1;
@@ -67,14 +72,10 @@ export function describeParameters(endpoint: Endpoint): ParameterDoc[] {
 
 function describe(name: string, schema: z.ZodType): ParameterDoc {
   const json: Record<string, unknown> = z.toJSONSchema(schema, { target: "openapi-3.0", io: "input" });
-  const unknown = Object.keys(json).find(
-    (key) => !META_KEYS.includes(key) && !SCHEMA_KEYS.includes(key as "type"),
-  );
-  if (unknown !== undefined)
-    throw new Error(`Cannot describe parameter ${name}: its ${unknown} has no place in the document.`);
-
+  rejectUnknownKeys(name, json);
   const published: Record<string, unknown> = {};
   for (const key of SCHEMA_KEYS) if (json[key] !== undefined) published[key] = json[key];
+  if (json.items !== undefined) rejectUnknownKeys(name, json.items as object);
   // The bound of exact JSON numbers is not a rule of the parameter.
   if (published.maximum === Number.MAX_SAFE_INTEGER) delete published.maximum;
   if (
@@ -96,6 +97,19 @@ function describe(name: string, schema: z.ZodType): ParameterDoc {
     ...(example === undefined ? {} : { example }),
     ...(documentedDefault === undefined ? {} : { documentedDefault }),
   };
+}
+
+function rejectUnknownKeys(name: string, schema: object): void {
+  const unknown = Object.keys(schema).find(
+    (key) => !META_KEYS.includes(key) && !SCHEMA_KEYS.includes(key as "type"),
+  );
+  if (unknown === undefined) return;
+  throw new Error(`Cannot describe parameter ${name}: its ${unknown} has no place in the document.`);
+}
+
+/** Whether it is order_asc or order_desc, whose items are columns and may be empty. */
+export function isOrderList({ schema }: Pick<ParameterDoc, "schema">): boolean {
+  return schema.items?.enum !== undefined;
 }
 
 function orderDoc(direction: "asc" | "desc", names: readonly string[]): ParameterDoc {
@@ -141,6 +155,6 @@ export function minimalRequest(
 
 /** An example as the typed value a JSON document shows. */
 export function typedExample({ schema }: ParameterDoc, example: string): unknown {
-  if (schema.type === "array") return [example];
+  if (schema.type === "array") return example.split(",");
   return schema.type === "string" ? example : JSON.parse(example);
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import { describeParameters, type ParameterDoc } from "../derive/parameters.ts";
+import { describeParameters, isOrderList, type ParameterDoc } from "../derive/parameters.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { badValues, goodValues } from "./test-values.ts";
 
@@ -29,7 +29,7 @@ export function deriveCases(endpoint: Endpoint): DerivedCase[] {
   ];
   for (const doc of docs) {
     const rest = base.filter(([name]) => name !== doc.name && name !== doc.aliasOf);
-    if (doc.schema.type !== "array") cases.push(...valueCases(endpoint, doc, rest));
+    if (!isOrderList(doc)) cases.push(...valueCases(endpoint, doc, rest));
     cases.push(...encodingCases(doc, rest));
   }
   for (const [name] of base) {
@@ -126,7 +126,7 @@ function encodingCases(doc: ParameterDoc, rest: readonly Pair[]): DerivedCase[] 
       parameter: doc.name,
     },
   ];
-  if (doc.schema.type === "array") return cases;
+  if (isOrderList(doc)) return cases;
   return [
     ...cases,
     { name: `${doc.name} is empty`, query: `${before}${doc.name}=`, expect: 400, parameter: doc.name },

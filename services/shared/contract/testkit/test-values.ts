@@ -1,4 +1,4 @@
-import type { ParameterDoc } from "../derive/parameters.ts";
+import { isOrderList, type ParameterDoc } from "../derive/parameters.ts";
 
 const UNEXPECTED_NUMBERS = [
   "1e3",
@@ -19,6 +19,7 @@ const UNEXPECTED_NUMBERS = [
 /** Values of a parameter's type and within its rule: its example, its bounds, every enum value. */
 export function goodValues(doc: ParameterDoc): string[] {
   const { schema } = doc;
+  if (schema.items !== undefined && !isOrderList(doc)) return goodLists(doc);
   const values = doc.example === undefined ? [] : [doc.example];
   for (const value of schema.enum ?? []) values.push(String(value));
   if (schema.minimum !== undefined) values.push(String(schema.minimum));
@@ -33,6 +34,7 @@ export function goodValues(doc: ParameterDoc): string[] {
 /** Values outside the rule, one step beyond each bound and the spellings a lax parser would let through. */
 export function badValues(doc: ParameterDoc): string[] {
   const { schema } = doc;
+  if (schema.items !== undefined && !isOrderList(doc)) return badLists(doc);
   const values: string[] = [];
   if (schema.type === "integer") values.push(...UNEXPECTED_NUMBERS, "5.0", "5.5", "9".repeat(30));
   if (schema.type === "number") values.push(...UNEXPECTED_NUMBERS, ".5", "5.", "1.2.3", "9".repeat(400));
@@ -44,6 +46,35 @@ export function badValues(doc: ParameterDoc): string[] {
   if (isEvmAddress(doc)) values.push(...badEvmAddresses());
   else if (schema.pattern !== undefined) values.push(...badSolanaAddresses());
   return values;
+}
+
+/** The doc of one item of a list. */
+export function itemOf(doc: ParameterDoc): ParameterDoc {
+  const [example] = (doc.example ?? "").split(",");
+  return { ...doc, schema: doc.schema.items ?? { type: "string" }, ...(example && { example }) };
+}
+
+function goodLists(doc: ParameterDoc): string[] {
+  const items = goodValues(itemOf(doc));
+  const [first = ""] = items;
+  const longest = Array<string>(doc.schema.maxItems ?? 1).fill(first);
+  return [...new Set([doc.example ?? first, ...items, items.join(","), longest.join(",")])];
+}
+
+function badLists(doc: ParameterDoc): string[] {
+  const item = itemOf(doc);
+  const [first = ""] = goodValues(item);
+  const tooLong = Array<string>((doc.schema.maxItems ?? 1) + 1).fill(first);
+  const empty = [
+    ",",
+    `${first},`,
+    `,${first}`,
+    `${first},,${first}`,
+    `${first}, ${first}`,
+    `${first};${first}`,
+  ];
+  const bad = badValues(item);
+  return [...bad, ...bad.map((value) => `${first},${value}`), ...empty, tooLong.join(",")];
 }
 
 function isEvmAddress({ schema }: ParameterDoc): boolean {
