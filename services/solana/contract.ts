@@ -2,6 +2,7 @@ import type { Endpoint } from "../shared/contract/endpoint.ts";
 import { endpoint as ohlcvToken } from "./endpoints/api/v1/solana/ohlcv/token.endpoint.ts";
 import { endpoint as poolTransactions } from "./endpoints/api/v1/solana/pool-transactions.endpoint.ts";
 import { endpoint as poolTransactionsTimeBounded } from "./endpoints/api/v1/solana/pool-transactions-time-bounded.endpoint.ts";
+import { endpoint as prices } from "./endpoints/api/v1/solana/prices.endpoint.ts";
 import { endpoint as tokenMintBurnTransactions } from "./endpoints/api/v1/solana/token-mint-burn-transactions.endpoint.ts";
 import { endpoint as tokenTransactions } from "./endpoints/api/v1/solana/token-transactions.endpoint.ts";
 import { endpoint as tokenTransactionsTimeBounded } from "./endpoints/api/v1/solana/token-transactions-time-bounded.endpoint.ts";
@@ -13,6 +14,7 @@ export {
   ohlcvToken,
   poolTransactions,
   poolTransactionsTimeBounded,
+  prices,
   tokenHolders,
   tokenMintBurnTransactions,
   tokenSecurity,
@@ -21,7 +23,7 @@ export {
   tokenTransactionsTimeBounded,
 };
 
-/** Every public endpoint of this service, in the specification's order. */
+/** Every public endpoint of this service: the specification's in its order, then our additions. */
 export const endpoints: readonly Endpoint[] = [
   tokenTransactions,
   tokenTransactionsTimeBounded,
@@ -32,4 +34,5 @@ export const endpoints: readonly Endpoint[] = [
   ohlcvToken,
   tokenMintBurnTransactions,
   tokenSecurity,
+  prices,
 ];

@@ -4,6 +4,7 @@ import {
   ohlcvToken,
   poolTransactions,
   poolTransactionsTimeBounded,
+  prices,
   tokenHolders,
   tokenMintBurnTransactions,
   tokenSecurity,
@@ -14,6 +15,7 @@ import {
 import { ohlcvTokenHandler } from "./endpoints/api/v1/solana/ohlcv/token.handler.ts";
 import { poolTransactionsHandler } from "./endpoints/api/v1/solana/pool-transactions.handler.ts";
 import { poolTransactionsTimeBoundedHandler } from "./endpoints/api/v1/solana/pool-transactions-time-bounded.handler.ts";
+import { pricesHandler } from "./endpoints/api/v1/solana/prices.handler.ts";
 import { tokenMintBurnTransactionsHandler } from "./endpoints/api/v1/solana/token-mint-burn-transactions.handler.ts";
 import { tokenTransactionsHandler } from "./endpoints/api/v1/solana/token-transactions.handler.ts";
 import { tokenTransactionsTimeBoundedHandler } from "./endpoints/api/v1/solana/token-transactions-time-bounded.handler.ts";
@@ -37,6 +39,7 @@ export function createHandlers(deps: ServeDeps, { withHolders = true } = {}): Ha
       withHolders ? tokenMintBurnTransactionsHandler(deps) : refuse("mints and burns"),
     ),
     handle(tokenSecurity, tokenSecurityHandler(deps)),
+    handle(prices, pricesHandler(deps)),
   ]);
 }
 

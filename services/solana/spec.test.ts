@@ -210,6 +210,38 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
 };
 
+const USDC = MINT;
+const SOL = "So11111111111111111111111111111111111111112";
+
+/** Additions to the specification, as docs/additions.md has them. */
+const ADDITIONS: Readonly<Record<string, Row>> = {
+  "/api/v1/solana/prices": {
+    params: {
+      tokens: {
+        required: true,
+        good: [SOL, `${USDC},${SOL}`],
+        bad: ["", `${SOL},`, `${SOL};${USDC}`, "SOL"],
+      },
+    },
+    columns: [
+      "token String",
+      "symbol Nullable(String)",
+      "priceUsd Nullable(Float64)",
+      "source Nullable(String)",
+      "sourcePool Nullable(String)",
+      "parentToken Nullable(String)",
+      "hops Nullable(UInt8)",
+      "depthUsd Nullable(Float64)",
+      "otherDepthUsd Nullable(Float64)",
+      "departed Nullable(Bool)",
+      "slot UInt64",
+      "blockTime Nullable(UInt32)",
+      "ageSeconds Nullable(UInt64)",
+      "nullReason Nullable(String)",
+    ],
+  },
+};
+
 const specOf = ([path, { params, columns, order = [], paid }]: [string, Row]) =>
   [
     path,
@@ -224,7 +256,7 @@ const specOf = ([path, { params, columns, order = [], paid }]: [string, Row]) =>
 describeSpec({
   service: "solana",
   endpoints,
-  table: Object.fromEntries(Object.entries(TABLE).map(specOf)),
+  table: Object.fromEntries(Object.entries({ ...TABLE, ...ADDITIONS }).map(specOf)),
 });
 
 describe("solana: aliases of parameters", () => {

@@ -1321,6 +1321,39 @@ class SolanaTokensSecurityRow(TypedDict):
     holdersCoverage: float | None
 
 
+class SolanaPricesRow(TypedDict):
+    """A row of /api/v1/solana/prices: USD prices of tokens. Order of rows: the tokens as they were sent, one row each."""
+
+    #: Mint address of the token. Type: String.
+    token: str
+    #: Symbol of the token, which its creator chose; empty where it has none, null where the token is unknown. Type: Nullable(String).
+    symbol: str | None
+    #: Price of one whole token; null where there is none, and nullReason says why. Unit: USD per token. Type: Nullable(Float64).
+    priceUsd: float | None
+    #: What priced it: stablecoin (one of the tokens that all other prices start from) or pools (the weighted median of its pools); null without a price. Type: Nullable(String).
+    source: str | None
+    #: The pool whose price is used; null for a stablecoin and without a price. Type: Nullable(String).
+    sourcePool: str | None
+    #: The token at the other side of that pool: priceUsd is the pool's price times the price of this one; null where sourcePool is. Type: Nullable(String).
+    parentToken: str | None
+    #: Pools between the token and a stablecoin: 0 for a stablecoin, null without a price. Unit: pools. Type: Nullable(UInt8).
+    hops: int | None
+    #: USD behind the deepest pool that agrees with the price: on the thinner side of the thinnest pool of its path; null where sourcePool is. Unit: USD. Type: Nullable(Float64).
+    depthUsd: float | None
+    #: The same of all other pools that agree, added; 0: the price rests on one pool alone. Unit: USD. Type: Nullable(Float64).
+    otherDepthUsd: float | None
+    #: Whether the pool with most of the weight has left the others and is not followed for now; null where sourcePool is. Type: Nullable(Bool).
+    departed: bool | None
+    #: Slot of the indexed head, at whose end the price stood. Type: UInt64.
+    slot: int | str
+    #: Time of that block; null where that is not known. Of one that is long past and had no event of an indexed pool, that of the last before it that had one. Unit: Unix seconds. Type: Nullable(UInt32).
+    blockTime: int | None
+    #: blockTime less the time since which the price has been as it is: the last change of its pool or of one that a parent rests on (on Solana the token's last trade); null where sourcePool is. Unit: seconds. Type: Nullable(UInt64).
+    ageSeconds: int | str | None
+    #: Why there is no price: unknown_token (no indexed trade, mint or burn has had it), no_path (no pool that holds 10,000 USD on its thinner side and has traded lately leads to it from a stablecoin); null where there is a price. Type: Nullable(String).
+    nullReason: str | None
+
+
 class Endpoints(ABC):
     """A method for every endpoint: its path with ``_`` in place of ``/`` and ``-``."""
 
@@ -2424,3 +2457,14 @@ class Endpoints(ABC):
         :param token_address: Mint address of the token: base58 text of 32 bytes (32 to 44 characters).
         """
         return self.get("/api/v1/solana/tokens/security", token_address=token_address)
+
+    def solana_prices(
+        self,
+        *,
+        tokens: Sequence[str],
+    ) -> Table[SolanaPricesRow]:
+        """/api/v1/solana/prices: USD prices of tokens.
+
+        :param tokens: Mint addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items.
+        """
+        return self.get("/api/v1/solana/prices", tokens=tokens)

@@ -1704,6 +1704,44 @@ export interface SolanaTokensSecurityRow {
   readonly holdersCoverage: number | null;
 }
 
+/** Parameters of /api/v1/solana/prices: USD prices of tokens. */
+export interface SolanaPricesParams {
+  /** Mint addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items. */
+  readonly tokens: readonly string[];
+}
+
+/** A row of /api/v1/solana/prices: USD prices of tokens. Order of rows: the tokens as they were sent, one row each. */
+export interface SolanaPricesRow {
+  /** Mint address of the token. Type: String. */
+  readonly token: string;
+  /** Symbol of the token, which its creator chose; empty where it has none, null where the token is unknown. Type: Nullable(String). */
+  readonly symbol: string | null;
+  /** Price of one whole token; null where there is none, and nullReason says why. Unit: USD per token. Type: Nullable(Float64). */
+  readonly priceUsd: number | null;
+  /** What priced it: stablecoin (one of the tokens that all other prices start from) or pools (the weighted median of its pools); null without a price. Type: Nullable(String). */
+  readonly source: string | null;
+  /** The pool whose price is used; null for a stablecoin and without a price. Type: Nullable(String). */
+  readonly sourcePool: string | null;
+  /** The token at the other side of that pool: priceUsd is the pool's price times the price of this one; null where sourcePool is. Type: Nullable(String). */
+  readonly parentToken: string | null;
+  /** Pools between the token and a stablecoin: 0 for a stablecoin, null without a price. Unit: pools. Type: Nullable(UInt8). */
+  readonly hops: number | null;
+  /** USD behind the deepest pool that agrees with the price: on the thinner side of the thinnest pool of its path; null where sourcePool is. Unit: USD. Type: Nullable(Float64). */
+  readonly depthUsd: number | null;
+  /** The same of all other pools that agree, added; 0: the price rests on one pool alone. Unit: USD. Type: Nullable(Float64). */
+  readonly otherDepthUsd: number | null;
+  /** Whether the pool with most of the weight has left the others and is not followed for now; null where sourcePool is. Type: Nullable(Bool). */
+  readonly departed: boolean | null;
+  /** Slot of the indexed head, at whose end the price stood. Type: UInt64. */
+  readonly slot: number | string;
+  /** Time of that block; null where that is not known. Of one that is long past and had no event of an indexed pool, that of the last before it that had one. Unit: Unix seconds. Type: Nullable(UInt32). */
+  readonly blockTime: number | null;
+  /** blockTime less the time since which the price has been as it is: the last change of its pool or of one that a parent rests on (on Solana the token's last trade); null where sourcePool is. Unit: seconds. Type: Nullable(UInt64). */
+  readonly ageSeconds: number | string | null;
+  /** Why there is no price: unknown_token (no indexed trade, mint or burn has had it), no_path (no pool that holds 10,000 USD on its thinner side and has traded lately leads to it from a stablecoin); null where there is a price. Type: Nullable(String). */
+  readonly nullReason: string | null;
+}
+
 /** Parameters and rows of every endpoint, by its path. */
 export interface Endpoints {
   readonly "/evm/dexa/v2/fee-metrics": { readonly params: EvmDexaV2FeeMetricsParams; readonly row: EvmDexaV2FeeMetricsRow };
@@ -1739,6 +1777,7 @@ export interface Endpoints {
   readonly "/api/v1/solana/ohlcv/token": { readonly params: SolanaOhlcvTokenParams; readonly row: SolanaOhlcvTokenRow };
   readonly "/api/v1/solana/token-mint-burn-transactions": { readonly params: SolanaTokenMintBurnTransactionsParams; readonly row: SolanaTokenMintBurnTransactionsRow };
   readonly "/api/v1/solana/tokens/security": { readonly params: SolanaTokensSecurityParams; readonly row: SolanaTokensSecurityRow };
+  readonly "/api/v1/solana/prices": { readonly params: SolanaPricesParams; readonly row: SolanaPricesRow };
 }
 
 /** The largest page of every list with pages. */

@@ -81,6 +81,7 @@ function toScene(
 ): ExampleCandidate {
   return {
     token_address: mint,
+    tokens: `${mint},${WRAPPED_SOL}`,
     pool_address: pool,
     tx_type: TX_TYPES[txType],
     dex: EXCHANGES[dex],

@@ -4,18 +4,29 @@ import { ServiceError } from "../../shared/errors.ts";
 import { createPricesClient } from "../../shared/grpc/client.ts";
 import { startGrpcServer } from "../../shared/grpc/server.ts";
 import type { PriceSource } from "../../shared/grpc/types.ts";
+import { handle } from "../../shared/service/handlers.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
+import { endpoint } from "../endpoints/api/v1/solana/prices.endpoint.ts";
+import { pricesHandler } from "../endpoints/api/v1/solana/prices.handler.ts";
 import { ANCHORS } from "../price/limits.ts";
 import { PriceTracker } from "../price/price-tracker.ts";
 import { type CheckpointRow, checkpoints, prices } from "../store/collections.ts";
 import { toPriceRow } from "../store/price-row.ts";
+import { type TokenRow, tokens } from "../store/token-collections.ts";
+import { queryEndpoint } from "../test/ask.ts";
 import { openTestStore } from "../test/store.ts";
 import { createPriceSource } from "./prices.ts";
 
 const USDC = ANCHORS[0] as string;
 const mint = (letter: string) => letter.repeat(43);
 const [A, B, NONE] = [mint("A"), mint("B"), mint("C")];
+const LONE = mint("D");
 const POOL = mint("P");
+const TOKEN: Omit<TokenRow, "mint" | "symbol" | "number"> = {
+  ...{ name: "", decimals: 6, supply: null, mintAuthority: null, freezeAuthority: null, isToken2022: false },
+  ...{ extensions: null, mutableMetadata: null, holderCount: 0, held: 0n, balanceCounts: [] },
+  ...{ readSlot: null, holdersSlot: null, wholeSlot: null, foundSlot: 1 },
+};
 const HEAD: CheckpointRow = {
   ...{ chainId: 0, slot: 8, blockhash: "hash", time: 1_010, headSlot: 9, finalizedSlot: 1 },
   ...{ fromSlot: 1, fromTime: 900, rowsFromSlot: 1, rowsFromTime: 900, fromBlockhash: "first" },
@@ -72,6 +83,53 @@ describe("Solana's GetPrices", () => {
       client.close();
       await server.stop({ timeoutMs: 100 });
     }
+  });
+
+  it("returns the same over HTTP, per multiplied token, and why there is none", async () => {
+    await fill();
+    const extensions = { scaledAmount: { older: 5, newer: 9, newerTime: 5_000 } };
+    const named = [
+      { ...TOKEN, mint: A, symbol: "AAA", number: 1, extensions },
+      { ...TOKEN, mint: LONE, symbol: "", number: 2 },
+    ];
+    await store.write([put(tokens, named)]);
+    const handlers = Object.fromEntries([handle(endpoint, pricesHandler({ store }))]);
+    const query = { tokens: [B, LONE, USDC, A, NONE].join(",") };
+    const { rows, version } = await queryEndpoint(handlers, { endpoint, query });
+    expect(version?.block).to.equal(8);
+    const names = endpoint.columns.map(({ name }) => name);
+    const [b, lone, usdc, a, none] = rows.map((row) =>
+      Object.fromEntries(names.map((name, i) => [name, row[i]])),
+    );
+    const at = { slot: 8, blockTime: 1_010, nullReason: null };
+    expect(b).to.include({
+      token: B,
+      symbol: null,
+      priceUsd: 6,
+      source: "pools",
+      sourcePool: mint("Q"),
+      ...at,
+    });
+    expect(b).to.include({ parentToken: A, hops: 2, departed: false, ageSeconds: 10, otherDepthUsd: 0 });
+    expect(b?.depthUsd, "a pool that has held nothing yet").to.equal(10_000);
+    expect(a).to.include({
+      token: A,
+      symbol: "AAA",
+      priceUsd: 3 / 5,
+      sourcePool: POOL,
+      parentToken: USDC,
+      ...at,
+    });
+    expect(usdc).to.include({
+      priceUsd: 1,
+      source: "stablecoin",
+      sourcePool: null,
+      hops: 0,
+      ageSeconds: null,
+    });
+    const no = { priceUsd: null, source: null, hops: null, depthUsd: null, ageSeconds: null };
+    expect(lone).to.include({ ...no, symbol: "", nullReason: "no_path" });
+    expect(none).to.include({ ...no, symbol: null, nullReason: "unknown_token" });
   });
 
   it("has the head's prices alone, and no other chain", async () => {

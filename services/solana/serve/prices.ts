@@ -32,7 +32,8 @@ export function createPriceSource(store: Store): PriceSource {
   };
 }
 
-function toTokenPrice(book: PriceTracker, { mint, time }: { mint: string; time: number }): TokenPrice {
+/** A token's price as of a time, with what it rests on. */
+export function toTokenPrice(book: PriceTracker, { mint, time }: { mint: string; time: number }): TokenPrice {
   const price = book.price(mint, time);
   if (price === undefined) return { token: mint, usd: null, hops: 0, depthUsd: null };
   const { depthUsd, hops, restUsd, usd } = price;

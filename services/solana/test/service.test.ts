@@ -72,6 +72,7 @@ describeWithChain("solana over a filled store", () => {
       "ohlcv/token": `token_address=${WRAPPED_SOL}&interval=5m&${within}`,
       "token-mint-burn-transactions": `${token}&${within}&order_desc=amount`,
       "tokens/security": token,
+      prices: `tokens=${WRAPPED_SOL},${MEME}`,
     };
 
     for (const endpoint of endpoints) {
