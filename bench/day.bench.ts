@@ -48,6 +48,8 @@ console.log(
 );
 const script = new URL("./chains/day-server.ts", import.meta.url);
 const { child, firstLine } = await startScript(script, { args: [day.folder, String(size.pools)] });
+const lost = new AbortController();
+child.once("exit", (code) => lost.abort(new Error(`The portal and the node ended with ${code}.`)));
 try {
   const urls = JSON.parse(firstLine) as { rpc: string; portal: string };
   let bytes: StoreBytes | undefined;
@@ -58,6 +60,7 @@ try {
       mongodbUrl: undefined,
       pollMs: POLL_MS,
       markBlock: expected.firstDayBlock,
+      signal: lost.signal,
       env: { EVM_PORTAL_8453: hasPortal ? urls.portal : "" },
       check: async (store, dataDir) => {
         const rows = await check(store, day);

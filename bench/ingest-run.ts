@@ -1,5 +1,5 @@
 /** One process of the built ingest on a chain of a bench, timed from its start to its last row. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -49,6 +49,8 @@ export async function runIngest(
     pollMs?: number;
     /** A block on the way, whose time and cost are noted. */
     markBlock?: number;
+    /** Ends the run with its reason, as where the chain's server has died. */
+    signal?: AbortSignal;
   },
 ): Promise<Run> {
   if (!existsSync(built)) throw new Error("There is no dist/: run npm run build first.");
@@ -60,6 +62,7 @@ export async function runIngest(
   });
   await store.declare(COLLECTIONS);
   await empty(store);
+  let ingest: ChildProcess | undefined;
   try {
     const env = {
       ...process.env,
@@ -74,6 +77,7 @@ export async function runIngest(
     };
     const startedMs = performance.now();
     const child = spawn(process.execPath, [...IMAGE_FLAGS, ...COMMAND], { env, stdio: "inherit" });
+    ingest = child;
     const costOf = () => ({
       seconds: (performance.now() - startedMs) / 1000,
       cpuSeconds: cpuSecondsOf(child.pid as number),
@@ -84,6 +88,7 @@ export async function runIngest(
     while (block !== on.headNumber) {
       const end = child.exitCode ?? child.signalCode;
       if (end !== null) throw new Error(`The ingest ended with ${end} at block ${block}.`);
+      options.signal?.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, options.pollMs ?? POLL_MS));
       block = (await getCheckpoint(store, CHAIN_ID))?.blockNumber ?? -1;
       if (block >= (options.markBlock ?? Number.POSITIVE_INFINITY)) atMark ??= costOf();
@@ -101,6 +106,7 @@ export async function runIngest(
       ...(atMark && { atMark }),
     };
   } finally {
+    ingest?.kill("SIGKILL");
     await empty(store);
     await store.close();
     await rm(dataDir, { recursive: true, force: true });

@@ -17,6 +17,7 @@ const multicall = parseAbi([
 ]);
 
 const SELECTORS = {
+  getBlockNumber: "0x42cbb15c",
   symbol: "0x95d89b41",
   decimals: "0x313ce567",
   balanceOf: "0x70a08231",
@@ -28,15 +29,18 @@ const SELECTORS = {
 
 type Hex = `0x${string}`;
 
-/** Returns a function from a call to its return data; undefined = it reverts, "0x" = there is no code. */
-export function createDayCalls(market: DayMarket): (to: string, data: string) => Hex | undefined {
+/** From a call at a block to its return data; undefined = it reverts, "0x" = there is no code. */
+export type DayCall = (to: string, data: string, block: number) => Hex | undefined;
+
+export function createDayCalls(market: DayMarket): DayCall {
   const tokens = new Map(market.tokens.map((token) => [token.address, token]));
   const pools = new Map(market.pools.map((pool) => [pool.address, pool]));
   const factories = new Set(market.pools.map(({ factory }) => factory.address as string));
 
-  function call(to: string, data: string): Hex | undefined {
+  function call(to: string, data: string, block: number): Hex | undefined {
     const selector = data.slice(0, 10);
-    if (to === MULTICALL3) return aggregate(data as Hex);
+    if (to === MULTICALL3)
+      return selector === SELECTORS.getBlockNumber ? uint(block) : aggregate(data as Hex, block);
     const token = tokens.get(to);
     if (token !== undefined) return ofToken(token, selector, data);
     const pool = pools.get(to);
@@ -57,10 +61,10 @@ export function createDayCalls(market: DayMarket): (to: string, data: string) =>
     return uint(balanceOf(token, pools.get(`0x${data.slice(-40)}`)));
   }
 
-  function aggregate(data: Hex): Hex | undefined {
+  function aggregate(data: Hex, block: number): Hex | undefined {
     const { args } = decodeFunctionData({ abi: multicall, data });
     const results = args[0].map(({ target, callData }) => {
-      const returnData = call(target.toLowerCase(), callData);
+      const returnData = call(target.toLowerCase(), callData, block);
       return { success: returnData !== undefined, returnData: returnData ?? "0x" };
     });
     return encodeFunctionResult({ abi: multicall, functionName: "aggregate3", result: results });

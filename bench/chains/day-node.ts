@@ -1,6 +1,7 @@
 /** JSON-RPC over recorded blocks: headers, blocks with their senders, logs. Receipts are not recorded, and refused. */
 import type { PortalBlock, PortalItem } from "../../deploy/devnet/portal/block.ts";
 import { listArchiveFiles, parseLine, readArchiveLines } from "../../services/shared/evm/archive/files.ts";
+import type { DayCall } from "./day-calls.ts";
 
 export interface RpcCall {
   readonly id: number | string;
@@ -18,7 +19,7 @@ const KEPT_FILES = 8;
 /** Answers calls of one recorded chain; `call` answers eth_call. */
 export async function createDayNode(
   folder: string,
-  { chainId, call }: { chainId: number; call: (to: string, data: string) => string | undefined },
+  { chainId, call }: { chainId: number; call: DayCall },
 ): Promise<(request: RpcCall) => Promise<RpcReply>> {
   const files = await listArchiveFiles(folder);
   const kept = new Map<number, Promise<PortalBlock[]>>();
@@ -61,7 +62,7 @@ export async function createDayNode(
       return { result: new RawJson(await logsOf(params[0] as Readonly<Record<string, unknown>>)) };
     if (method === "eth_call") {
       const { to, data, input } = params[0] as { to: string; data?: string; input?: string };
-      const result = call(to.toLowerCase(), data ?? input ?? "0x");
+      const result = call(to.toLowerCase(), data ?? input ?? "0x", last.header.number);
       return result === undefined ? { error: { code: 3, message: "execution reverted" } } : { result };
     }
     return { error: { code: -32601, message: `the method ${method} does not exist` } };

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { collectGarbage } from "../../testkit/collect-garbage.ts";
 import type { EvmSource, HistoryPart } from "../port.ts";
 import { createThreadHistory, type HistoryRequest, refuseHistory, serveHistories } from "./thread-history.ts";
 
@@ -53,6 +54,22 @@ describe("createThreadHistory", () => {
     for await (const _ of history(RANGE, FILTER, neverAborted())) break;
     await new Promise((resolve) => setImmediate(resolve));
     expect(events).to.deep.equal(["read 1", "read 2", "aborted"]);
+  });
+
+  it("holds no part that its consumer has let go", async () => {
+    const { source } = sourceOf([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    const { history } = createThreadHistory(sourceOf([]).source, serveHistories(source));
+    const parts: WeakRef<HistoryPart>[] = [];
+    for await (const each of history(RANGE, FILTER, neverAborted())) {
+      parts.push(new WeakRef(each));
+      if (parts.length < 9) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      collectGarbage();
+      break;
+    }
+    const held = parts.flatMap((part) => part.deref()?.range.fromBlock ?? []);
+    // The last one, and the one before it, which the loop may not have overwritten yet.
+    expect(held).to.satisfy((numbers: readonly number[]) => numbers.every((number) => number >= 8));
   });
 
   it("waits for a thread that starts, and does without one that does not", async () => {

@@ -73,10 +73,9 @@ export function createThreadHistory(
       yield* local.history?.(range, filter, signal) ?? [];
       return;
     }
-    const aborted = whenAborted(signal);
     /** Asked for while the consumer works on the one before it. */
     const ask = () => {
-      const part = Promise.race([request({ kind: "next", id }), aborted.promise]);
+      const part = untilAborted(request({ kind: "next", id }), signal);
       // Awaited later, or never: until then a failure must not count as unhandled.
       part.catch(() => {});
       return part as Promise<HistoryPart | undefined>;
@@ -89,7 +88,6 @@ export function createThreadHistory(
         yield part;
       }
     } finally {
-      aborted.forget();
       request({ kind: "close", id }).catch(() => {});
     }
   }
@@ -105,13 +103,15 @@ export function createThreadHistory(
   };
 }
 
-function whenAborted(signal: AbortSignal): { promise: Promise<never>; forget(): void } {
-  let fail = () => {};
-  const promise = new Promise<never>((_, reject) => {
-    fail = () => reject(signal.reason);
+/**
+ * The same result; rejects with the signal's reason as soon as it aborts. No Promise.race with one promise of the abort
+ * for all parts: a promise that lives as long as the history keeps every result that was raced with it, and so each part.
+ */
+function untilAborted<T>(awaited: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(signal.reason);
+    if (signal.aborted) return fail();
+    signal.addEventListener("abort", fail, { once: true });
+    awaited.then(resolve, reject).finally(() => signal.removeEventListener("abort", fail));
   });
-  promise.catch(() => {});
-  if (signal.aborted) fail();
-  signal.addEventListener("abort", fail, { once: true });
-  return { promise, forget: () => signal.removeEventListener("abort", fail) };
 }
