@@ -5,6 +5,7 @@ import { after, before, describe, it } from "mocha";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { findChromium, startBrowser } from "./browser.ts";
+import { findSeriousViolations } from "./screen-reader.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 const CHROMIUM = findChromium();
@@ -209,15 +210,7 @@ function defineSuite(executablePath: string): void {
         await go(hash);
         await page.waitForSelector("main section, main form");
         await page.locator('text="Loading …"').first().waitFor({ state: "hidden" });
-        // Past the protocol of developers: the page's own policy lets nothing else in.
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate<AxeResult>(
-          "axe.run(document, { resultTypes: ['violations'] })",
-        );
-        const findings = violations
-          .filter(({ impact }) => impact === "serious" || impact === "critical")
-          .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(" | ")}`);
-        expect(findings, hash).to.deep.equal([]);
+        expect(await findSeriousViolations(page, axe), hash).to.deep.equal([]);
         const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
         expect(overflow, `${hash} is wider than the screen`).to.be.at.most(0);
       }
@@ -227,12 +220,4 @@ function defineSuite(executablePath: string): void {
   it("made nothing that its policy refuses, and no script failed", () => {
     expect(complaints).to.deep.equal([]);
   });
-}
-
-interface AxeResult {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly impact: string;
-    readonly nodes: readonly { readonly html: string }[];
-  }[];
 }

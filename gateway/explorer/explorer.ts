@@ -10,6 +10,8 @@ export interface Explorer {
   /** The page for browsers. Loads nothing but the assets below and this host's own API. */
   readonly html: string;
   readonly policy: string;
+  /** Of the script that lets visitors try requests at /docs; as the page's own addresses, without a slash at the beginning. */
+  readonly docsScript: string;
   /** By path, each for ever at its address: another version has another. */
   readonly assets: Readonly<Record<string, Page>>;
 }
@@ -34,6 +36,8 @@ const POLICY = [
 const FOLDER = "explorer";
 /** Where the page's own files go, in its markup. */
 const VERSION_MARK = "{version}";
+/** What the page loads itself, when it draws, or not at all. */
+const NOT_PRELOADED: ReadonlySet<string> = new Set(["app.js", "uplot.js", "docs.js", "parts/pretty.js"]);
 const PRELOAD_MARK = "<!-- modules -->";
 
 /** The explorer: static files that derive all they show from the declarations of the catalogue. */
@@ -44,13 +48,12 @@ export function createExplorer(catalogue: readonly Endpoint[]): Explorer {
   const version = versionOf(files);
   const base = `${FOLDER}/${version}`;
   // Without it a browser would learn of each module from the one before.
-  const modules = files.filter(
-    ({ path }) => path.endsWith(".js") && path !== "uplot.js" && path !== "app.js",
-  );
+  const modules = files.filter(({ path }) => path.endsWith(".js") && !NOT_PRELOADED.has(path));
   const preloads = modules.map(({ path }) => `<link rel="modulepreload" href="${base}/${path}">`).join("\n");
   return {
     html: readPage().replaceAll(VERSION_MARK, version).replace(PRELOAD_MARK, preloads),
     policy: POLICY,
+    docsScript: `${base}/docs.js`,
     assets: Object.fromEntries(files.map((file) => [`/${base}/${file.path}`, assetPage(file)])),
   };
 }

@@ -40,6 +40,8 @@ export interface DocsSource {
   readonly baseUrl: string;
   /** Where requests are sold; absent = nowhere. */
   readonly payUrl?: string | undefined;
+  /** Address of the script behind "Try it". */
+  readonly script: string;
   /** Of this instance's data; endpoints that are not in it show the examples of their declarations. */
   readonly examples?: Examples;
 }
@@ -56,8 +58,8 @@ const MAINNET: Readonly<Record<Family, string>> = {
   solana: "Solana mainnet",
 };
 
-/** The documentation as one self-contained page: no script, nothing loaded from elsewhere. */
-export function renderDocs({ catalogue, baseUrl, payUrl, examples = {} }: DocsSource): string {
+/** The documentation as one page, whole without its script; nothing is loaded from elsewhere. */
+export function renderDocs({ catalogue, baseUrl, payUrl, script, examples = {} }: DocsSource): string {
   const families = (Object.keys(TITLES) as Family[])
     .map((family) => ({ family, endpoints: catalogue.filter((endpoint) => endpoint.family === family) }))
     .filter(({ endpoints }) => endpoints.length > 0);
@@ -69,6 +71,7 @@ export function renderDocs({ catalogue, baseUrl, payUrl, examples = {} }: DocsSo
 <title>chaintables</title>
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
 <style>${{ markup: DOCS_STYLE }}</style>
+<script type="module" src="${script}"></script>
 </head>
 <body>
 <div class="page">
@@ -122,6 +125,7 @@ function general(baseUrl: string): Html {
 <p>A key comes from the operator of this instance. On your own: <code>npm start</code> prints a demo key, and <code>npm run keys -- create --label my-agent</code> makes one.</p>
 <pre>export KEY=… # your key
 curl -H "X-API-KEY: $KEY" "${baseUrl}/evm/chains"</pre>
+<form id="try-key" hidden></form>
 </section>
 <section id="tables">
 <h3>Tables</h3>
@@ -142,6 +146,7 @@ RateLimit: "burst";r=199;t=1, "daily";r=4999;t=3600</pre>
 <h3>Errors</h3>
 <p>Every error is JSON with <code>error</code>, <code>message</code> and <code>session</code>. The session is also the header <code>X-Session-Id</code> of every answer; quote it when you report a problem.</p>
 ${table(
+  "Errors",
   ["Status", "error", "When"],
   Object.entries(HTTP_STATUS).map(
     ([code, status]) =>
@@ -159,6 +164,7 @@ function payment(catalogue: readonly Endpoint[], payUrl: string): Html {
 <h3>Payment in place of a key</h3>
 <p>These are also sold without a key at <code>${payUrl}</code>, request by request, by x402 version 2: a request without payment gets 402 with the terms (header <code>PAYMENT-REQUIRED</code> and body), the same request with the signed payment (header <code>PAYMENT-SIGNATURE</code>) gets the table and a receipt (header <code>PAYMENT-RESPONSE</code>). Errors are not charged. A client that has paid and got no response sends the request again, with the same payment or a new one, and is not charged again.</p>
 ${table(
+  "Prices",
   ["Endpoint", "Price"],
   sold.map(
     ({ path, priceUsd }) =>
@@ -186,15 +192,16 @@ ${
     : html`<p>${prose(description)}</p>
 `
 }<p class="soft">${prose(order)}; ${absence}. <span class="tag">${mediaType}</span></p>
-${parameters.length === 0 ? html`<p class="soft">No parameters.</p>` : table(["Parameter", "Rule", "Meaning"], parameters.map(parameterRow))}
-${table(["Column", "Type", "Unit", "Meaning"], columns.map(columnRow))}
+${parameters.length === 0 ? html`<p class="soft">No parameters.</p>` : table(`Parameters of ${path}`, ["Parameter", "Rule", "Meaning"], parameters.map(parameterRow))}
+${table(`Columns of ${path}`, ["Column", "Type", "Unit", "Meaning"], columns.map(columnRow))}
 <pre>curl -H "X-API-KEY: $KEY" "${baseUrl}${path}${queryOf(example)}"</pre>
 ${
   live !== undefined || example.length === 0
     ? ""
     : html`<p class="soft">An example of ${MAINNET[endpoint.family]}: this instance has found none in its own data yet.</p>
 `
-}</section>
+}<details class="try" data-path="${path}" data-query="${queryOf(example).slice(1)}" hidden><summary>Try it</summary></details>
+</section>
 `;
 }
 
@@ -221,8 +228,9 @@ function prose(text: string): Html {
   return html`${pieces}`;
 }
 
-function table(headings: readonly string[], rows: readonly Html[]): Html {
-  return html`<div class="wide"><table><thead><tr>${headings.map((heading) => html`<th>${heading}</th>`)}</tr></thead><tbody>
+/** Wider than a phone: it can be scrolled by keyboard too, and says what it is. */
+function table(label: string, headings: readonly string[], rows: readonly Html[]): Html {
+  return html`<div class="wide" role="region" tabindex="0" aria-label="${label}"><table><thead><tr>${headings.map((heading) => html`<th>${heading}</th>`)}</tr></thead><tbody>
 ${rows}</tbody></table></div>`;
 }
 

@@ -31,9 +31,20 @@ td:first-child { white-space: nowrap; }
 td:first-child .tag { margin-left: 0.3rem; }
 td.rule { overflow-wrap: anywhere; min-width: 9rem; }
 td.text { min-width: 16rem; }
-pre { background: var(--band); border: 1px solid var(--line); border-radius: 8px; padding: 0.75rem 1rem; overflow-x: auto; }
+pre { background: var(--band); border: 1px solid var(--line); border-radius: 8px; padding: 0.75rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .tag { display: inline-block; font-size: 0.75rem; padding: 0 0.45rem; border: 1px solid var(--line); border-radius: 1rem; color: var(--soft); }
 .need { color: var(--accent); border-color: var(--accent); }
+.try, #try-key { margin: 0.6rem 0 1rem; }
+summary { cursor: pointer; color: var(--accent); }
+.try[open] { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 8px; }
+.fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 0.6rem 1rem; margin-top: 0.6rem; }
+.try label span, #try-key label span { display: block; font-size: 0.8rem; color: var(--soft); }
+input, select, button { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 6px; padding: 0.3rem 0.6rem; }
+.fields input, .fields select { width: 100%; }
+#try-key input { width: 22rem; max-width: 100%; }
+button { cursor: pointer; background: var(--band); margin-right: 0.6rem; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.try pre { max-height: 28rem; overflow: auto; white-space: pre; overflow-wrap: normal; }
 @media (max-width: 60rem) {
   .page { display: block; }
   nav { position: static; height: auto; max-height: 40vh; border-right: 0; border-bottom: 1px solid var(--line); }

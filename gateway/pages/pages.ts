@@ -54,7 +54,7 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
   return {
     "/": counted(createHomePage(explorer)),
     ...Object.fromEntries(assets),
-    "/docs": counted(createDocsPage(deps)),
+    "/docs": counted(createDocsPage(deps, explorer)),
     "/docs/": counted(docsRedirect),
     "/openapi.json": counted(createOpenApiPage(deps)),
     "/openapi-3.1.json": counted(createTypedOpenApiPage(deps)),

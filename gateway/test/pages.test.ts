@@ -49,7 +49,7 @@ describe("gateway: pages", () => {
     }
   });
 
-  it("/docs shows every endpoint with its parameters, columns and units, and loads nothing", async () => {
+  it("/docs shows every endpoint with its parameters, columns and units, and loads one script of this host", async () => {
     const answer = await read("/docs");
     expect(answer.status).to.equal(200);
     expect(answer.headers.get("content-type")).to.equal("text/html; charset=utf-8");
@@ -66,11 +66,19 @@ describe("gateway: pages", () => {
       }
       expect(section).to.contain(`${gateway.url}${endpoint.path}`);
     }
-    const rest = page.replace(/<link rel="icon" href="data:image\/svg\+xml,[^"]+">/, "");
+    const [script = "", ...others] = [...page.matchAll(/<script[^>]*>/g)].map(([tag]) => tag);
+    expect(others).to.deep.equal([]);
+    const path = /^<script type="module" src="(explorer\/[\w-]+\/docs\.js)">$/.exec(script)?.[1];
+    expect((await read(`/${path}`)).headers.get("content-type")).to.contain("text/javascript");
+    const rest = page
+      .replace(`${script}</script>`, "")
+      .replace(/<link rel="icon" href="data:image\/svg\+xml,[^"]+">/, "");
     expect(rest.length, "an icon that is part of the page").to.be.lessThan(page.length);
     expect(rest).not.to.match(/<script|src=|<link|@import|url\(/i);
     expect(rest.match(/href="[^#/]/g)).to.equal(null);
-    expect(answer.headers.get("content-security-policy")).to.contain("img-src data:");
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    expect(policy).to.contain("img-src data:").and.to.contain("require-trusted-types-for 'script'");
+    expect(policy).not.to.match(/unsafe|https?:|\*/);
   });
 
   it("/docs describes where a key comes from, and marks examples as mainnet's while no service has returned its own", async () => {

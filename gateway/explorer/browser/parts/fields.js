@@ -61,7 +61,7 @@ export function fieldsPart(table, { params, goTo }) {
  * @param {string} value
  * @returns {HTMLInputElement | HTMLSelectElement}
  */
-function inputOf({ name, options, type, default: standard, example, minimum, maximum }, value) {
+export function inputOf({ name, options, type, default: standard, example, minimum, maximum }, value) {
   const choices = type === "boolean" ? ["true", "false"] : options?.map(String);
   if (choices === undefined) {
     const kind =
