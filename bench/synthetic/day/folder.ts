@@ -9,7 +9,7 @@ import { TOPICS } from "./topics.ts";
 
 export const CHAIN_ID = 8453;
 /** Raised with every change that makes other blocks of the same options. */
-const VERSION = 2;
+const VERSION = 3;
 
 export interface DaySize {
   readonly pools: number;

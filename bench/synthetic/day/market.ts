@@ -51,6 +51,8 @@ export const SLIPSTREAM_FEES: Readonly<Record<number, number>> = {
   2000: 10_000,
 };
 export const V2_FEE = 3_000;
+/** A swap moves some thousand dollars: deep pools, which price the others, hardly move by one. */
+const SWAP_USD = 1_000;
 const HUBS = 20;
 /** The pool of rank n has so much in it, divided by its rank: a few thousand pools are above 10,000 USD. */
 const DEEPEST_USD = 30_000_000;
@@ -148,6 +150,11 @@ function makePool(chain: ChainDeployments, random: Random) {
     return { address, factory, tickSpacing, fee: SLIPSTREAM_FEES[tickSpacing] as number };
   }
   return { address, factory, ...random.pick(TIERS) };
+}
+
+/** How far one swap moves the price of a pool, as a share: by its size, but not far beyond the pool's fee. */
+export function stepOf({ depthUsd, fee }: DayPool): number {
+  return Math.min(SWAP_USD / (depthUsd / 2), (0.6 * Math.max(fee, 500)) / 1e6);
 }
 
 /** What a token is worth at a block: the same for every pool that holds it. */

@@ -1,6 +1,6 @@
 import type { Random } from "../../../deploy/devnet/random.ts";
 import { addressTopic, dataOf, type Emitted, numberTopic, raw } from "./encode.ts";
-import { type DayPool, usdAt } from "./market.ts";
+import { type DayPool, stepOf, usdAt } from "./market.ts";
 import { TOPICS } from "./topics.ts";
 
 const ZERO = `0x${"0".repeat(40)}`;
@@ -48,7 +48,7 @@ export class V2DayPool {
     const { address, fee, token0, token1 } = this.pool;
     const fair = (usdAt(token0, block) / usdAt(token1, block)) * 10 ** (token1.decimals - token0.decimals);
     const gap = Math.log(fair) - Math.log(Number(this.#reserve1) / Number(this.#reserve0));
-    const step = Math.max(-0.02, Math.min(0.02, 0.25 * gap + 0.002 * random.normal()));
+    const step = Math.max(-0.02, Math.min(0.02, 0.25 * gap + random.normal() * stepOf(this.pool)));
     // A fall of the price sells token0.
     const isSell = step < 0;
     const [reserveIn, reserveOut] = isSell

@@ -1,6 +1,6 @@
 import type { Random } from "../../../deploy/devnet/random.ts";
 import { addressTopic, dataOf, type Emitted, numberTopic, raw } from "./encode.ts";
-import { type DayPool, usdAt } from "./market.ts";
+import { type DayPool, stepOf, usdAt } from "./market.ts";
 import { TOPICS } from "./topics.ts";
 
 const Q96 = 2 ** 96;
@@ -63,7 +63,7 @@ export class V3DayPool {
   }): Emitted {
     const { pool } = this;
     const gap = Math.log(this.#fairPrice(block)) / 2 - Math.log(this.#root);
-    const noise = (0.3 * random.normal() * Math.max(pool.fee, 500)) / 1e6;
+    const noise = (random.normal() * stepOf(pool)) / 2;
     const step = Math.max(-0.02, Math.min(0.02, 0.5 * gap + noise));
     const before = this.#root;
     this.#root = before * Math.exp(step === 0 ? 1e-6 : step);

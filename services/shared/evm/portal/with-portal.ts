@@ -14,8 +14,8 @@ export interface PortalHistoryOptions extends PortalOptions {
   /** Streams at once; default 3. */
   readonly streams?: number;
   /**
-   * Logs that a stream shall bring at most before they are checked; default 16,000, which are some 20 MB, while two
-   * requests a second can bring 32,000 logs a second.
+   * Logs that a stream shall bring at most before they are checked; default 8,000, which are some 10 MB, while two
+   * requests a second can bring 16,000 logs a second.
    */
   readonly targetLogs?: number;
   /** One block of so many is compared with its receipts; default 5,000. */
@@ -54,7 +54,7 @@ const FIRST_PIECES = 8;
 export function withPortal(source: EvmSource, config: PortalConfig): EvmSource {
   const { log = () => {}, options = {} } = config;
   const clock = options.clock ?? systemClock;
-  const { streams = 3, targetLogs = 16_000, asideMs = 300_000 } = options;
+  const { streams = 3, targetLogs = 8_000, asideMs = 300_000 } = options;
   const { receiptEvery = 5_000, finalForMs = 30_000 } = options;
   const client = isFolderUrl(config.url)
     ? createFolderClient(config.url)
