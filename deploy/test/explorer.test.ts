@@ -82,6 +82,7 @@ function defineSuite(executablePath: string): void {
   it("shows the state of each chain, and how many rows the lists have", async () => {
     const rows = await texts("#chains tbody tr");
     expect(rows).to.have.length(3);
+    expect(await texts("#chains thead th")).to.include.members(["Block", "Head", "Final", "Lag"]);
     expect(rows.join("\n")).to.contain("8453").and.to.contain("lending").and.to.contain("Solana");
     await page.waitForSelector('section[aria-label="Lists"] tr:nth-child(1) td:nth-child(3):not(:text("–"))');
   });

@@ -14,6 +14,7 @@ const CHAIN: ChainStatus = {
   ...{ historyFrom: null, historySince: null, historyEtaSeconds: null },
   ...{ indexedBlock: 100, indexedBlockHash: "0xaa", indexedTime: 1_000, fromBlock: 7, chainHead: 103 },
   lagBlocks: 3,
+  finalBlock: 68,
 };
 
 describeLong("gateway: /status and pages for programs", () => {
@@ -38,7 +39,15 @@ describeLong("gateway: /status and pages for programs", () => {
     expect(body).to.include({ version: VERSION, draining: false });
     expect(body.services["evm-dex"]).to.deep.equal({ serving: 1, replicas: 1, version: "0" });
     expect(body.chains["8453"]?.["evm-dex"])
-      .to.include({ name: "Base", state: "serving", block: 100, head: 103, lagBlocks: 3, fromBlock: 7 })
+      .to.include({
+        name: "Base",
+        state: "serving",
+        block: 100,
+        head: 103,
+        finalBlock: 68,
+        lagBlocks: 3,
+        fromBlock: 7,
+      })
       .and.to.have.property("lagSeconds")
       .above(0);
     expect(JSON.stringify(body)).not.to.contain("127.0.0.1");

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { SERVED, unreported, withoutSource } from "../../shared/ingest-status/testkit/status-row.ts";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { loadDeployments } from "../deployments.ts";
@@ -71,6 +72,15 @@ describe("createStatus", () => {
         ...SERVED,
       },
     ]);
+  });
+
+  it("names the last final block once the ingest knows one", async () => {
+    await store.write([
+      put(finalBlocks, [{ chainId: 8453, number: 168, hash: hash(168), time: NOW_S - 80 }]),
+    ]);
+    const { chains } = await statusWith({ blockNumber: 200 });
+    expect(chains[1]).to.include({ indexedBlock: 200, finalBlock: 168 });
+    expect(chains[0]).not.to.have.property("finalBlock");
   });
 
   it("has no negative lag, when the chain became shorter", async () => {

@@ -1,3 +1,4 @@
+import { readFinalBlock } from "../../shared/evm/finality/known-final.ts";
 import type { ChainReading, ChainStatus, ServiceMode } from "../../shared/grpc/types.ts";
 import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { OwnStatus } from "../../shared/service/run-service.ts";
@@ -21,7 +22,10 @@ export function createStatus(
   now: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<OwnStatus> {
   const chainStatus = async (chain: ChainDeployments): Promise<ChainStatus> => {
-    const checkpoint = await getCheckpoint(store, chain.chainId);
+    const [checkpoint, finalBlock] = await Promise.all([
+      getCheckpoint(store, chain.chainId),
+      readFinalBlock(store, chain.chainId),
+    ]);
     const known = { chainId: chain.chainId, name: chain.name };
     const chainHead = checkpoint?.chainHead ?? null;
     if (!hasData(checkpoint)) {
@@ -37,6 +41,7 @@ export function createStatus(
       fromBlock: checkpoint.fromBlock,
       chainHead: checkpoint.chainHead,
       lagBlocks: Math.max(0, checkpoint.chainHead - checkpoint.blockNumber),
+      ...(finalBlock !== undefined && { finalBlock }),
     };
   };
   return async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DataVersion, Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
 import { blockSecondsOf } from "../../shared/evm/chains.ts";
+import { KnownFinalBlocks } from "../../shared/evm/finality/known-final.ts";
 import { createPricesClient } from "../../shared/grpc/client.ts";
 import { isTokenRefused } from "../../shared/grpc/errors.ts";
 import { hasData } from "../../shared/index/evm/checkpoint.ts";
@@ -40,6 +41,7 @@ export interface ServingOptions {
 export interface Serving {
   readonly heads: HeadWatcher<CheckpointRow>;
   readonly tables: LendingTables;
+  readonly finalBlocks: KnownFinalBlocks;
   /** The version that a response would have now. */
   dataVersion(endpoint: Endpoint, params: ParamsOf<Endpoint>): DataVersion | undefined;
   maxAgeSeconds(endpoint: Endpoint, params: ParamsOf<Endpoint>): number;
@@ -66,12 +68,17 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
     curators: options.curators,
     staleSeconds: options.staleSeconds,
   });
+  const finalBlocks = new KnownFinalBlocks(
+    store,
+    chains.map(({ chainId }) => chainId),
+  );
   await Promise.race([heads.started, sleep(FIRST_READ_MS, undefined, { ref: false })]);
   // A chain without data is ready at once.
   tables.update();
   return {
     heads,
     tables,
+    finalBlocks,
     dataVersion(endpoint, { chain_id }) {
       const protocol = protocolOf(endpoint);
       return typeof chain_id === "number"
@@ -82,7 +89,7 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
     async close() {
       heads.close();
       prices.close();
-      await tables.close();
+      await Promise.all([tables.close(), finalBlocks.close()]);
     },
   };
 }

@@ -24,6 +24,7 @@ describe("createStatus of lending", () => {
     const known = new Map(rows.map((row) => [row.chainId ?? 8453, checkpointRow(row)]));
     return createStatus({
       ...{ chains: CHAINS, heads: { last: (chainId) => known.get(chainId) }, tables: { isStarting } },
+      finalBlocks: { last: (chainId) => (chainId === 8453 ? 168 : undefined) },
       ...{ peers: () => PEERS, readings: unreported, now: () => NOW_S * 1_000 },
     })();
   };
@@ -45,7 +46,7 @@ describe("createStatus of lending", () => {
     expect(mode).to.equal("serving");
     expect(chains[1]).to.deep.equal({
       ...{ ...CHAINS[1], indexedBlock: 200, indexedBlockHash: "0x200", indexedTime: NOW_S - 10 },
-      ...{ fromBlock: 100, chainHead: 207, lagBlocks: 7, ...SERVED },
+      ...{ fromBlock: 100, chainHead: 207, lagBlocks: 7, finalBlock: 168, ...SERVED },
     });
     const behind = await statusWith([{ blockNumber: 200, chainHead: 190 }]);
     expect(behind.chains[1], "the chain became shorter").to.include({ chainHead: 190, lagBlocks: 0 });

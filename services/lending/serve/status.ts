@@ -14,6 +14,8 @@ export interface StatusOptions {
   readonly heads: Pick<HeadWatcher<CheckpointRow>, "last">;
   readonly tables: Pick<LendingTables, "isStarting">;
   readonly peers: () => readonly PeerStatus[];
+  /** As last read: a status does not wait for the store. */
+  readonly finalBlocks: { last(chainId: number): number | undefined };
   /** What is being read of a chain. */
   readonly readings: { get(chainId: number, hasData: boolean): ChainReading };
   /** Milliseconds since 1970. */
@@ -30,15 +32,18 @@ export function createStatus({
   heads,
   tables,
   peers,
+  finalBlocks,
   readings,
   now = Date.now,
 }: StatusOptions): () => Promise<OwnStatus> {
   return async () => {
     const statuses = chains.map((chain) => {
       const checkpoint = heads.last(chain.chainId);
+      const finalBlock = hasData(checkpoint) ? finalBlocks.last(chain.chainId) : undefined;
       return {
         ...chainStatus(chain, checkpoint),
         ...readings.get(chain.chainId, hasData(checkpoint)),
+        ...(finalBlock !== undefined && { finalBlock }),
       };
     });
     const mode = tables.isStarting ? "starting" : modeOf(statuses, now() / 1000);

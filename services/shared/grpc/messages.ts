@@ -102,6 +102,7 @@ function toChainMessage(chain: ChainStatus): ChainStatusMessage {
     if (value !== null) message[field] = value;
   }
   if (chain.swapShare !== undefined) message.swapShare = chain.swapShare;
+  if (chain.finalBlock !== undefined) message.finalBlock = chain.finalBlock;
   return message;
 }
 
@@ -124,5 +125,6 @@ function fromChainMessage(message: ChainStatusMessage): ChainStatus {
     historySince: message.historySince ?? null,
     historyEtaSeconds: message.historyEtaSeconds ?? null,
     ...(message.swapShare !== undefined && { swapShare: message.swapShare }),
+    ...(message.finalBlock !== undefined && { finalBlock: message.finalBlock }),
   };
 }

@@ -29,6 +29,7 @@ const STATUS: ServiceStatus = {
       fromBlock: 0,
       chainHead: 45_000_000_125,
       lagBlocks: 2,
+      finalBlock: 45_000_000_061,
       ...{
         state: "failing",
         share: 0.25,

@@ -104,6 +104,8 @@ export interface ChainStatus extends ChainReading {
   readonly lagBlocks: number | null;
   /** Of Solana: the indexed programs' share of the cluster's swaps in the last hour; undefined where not counted. */
   readonly swapShare?: number | undefined;
+  /** The last indexed block that the chain has finalized; undefined while the ingest knows none. */
+  readonly finalBlock?: number | undefined;
 }
 
 export type PeerState = "serving" | "not_serving" | "unreachable" | "unknown";

@@ -39,6 +39,7 @@ export interface ChainStatusMessage {
   historySince?: number;
   historyEtaSeconds?: number;
   swapShare?: number;
+  finalBlock?: number;
 }
 export interface StatusResponseMessage {
   service: string;

@@ -11,6 +11,8 @@ export interface ShownChain {
   readonly since?: string;
   readonly block?: number;
   readonly head?: number;
+  /** The last indexed block that the chain has finalized: what is up to here stays. */
+  readonly finalBlock?: number;
   /** Age of the latest indexed block. */
   readonly lagSeconds?: number;
   /** Of Solana: the indexed programs' share of the cluster's swaps in the last hour. */
@@ -44,6 +46,7 @@ function showChain(chain: ChainStatus, nowMs: number): ShownChain {
     ...(since !== null && state !== "serving" && { since: isoOf(since) }),
     ...(indexedBlock !== null && { block: indexedBlock }),
     ...(chainHead !== null && { head: chainHead }),
+    ...(chain.finalBlock !== undefined && { finalBlock: chain.finalBlock }),
     ...(indexedTime !== null && { lagSeconds: Math.max(0, Math.round(nowMs / 1_000 - indexedTime)) }),
     ...(chain.swapShare !== undefined && { swapShare: chain.swapShare }),
     ...(historyFrom !== null &&

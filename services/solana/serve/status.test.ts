@@ -54,9 +54,14 @@ describe("status of the solana service", () => {
     const indexed = { indexedBlock: 500, indexedBlockHash: "hash", indexedTime: NOW_S - 10, fromBlock: 100 };
     expect(await statusWith({})).to.deep.equal({
       mode: "serving",
-      chains: [{ ...solana, ...indexed, chainHead: 503, lagBlocks: 3, swapShare: 0.375, ...SERVED }],
+      chains: [
+        { ...solana, ...indexed, chainHead: 503, lagBlocks: 3, swapShare: 0.375, finalBlock: 470, ...SERVED },
+      ],
       peers: [],
     });
+    // Nothing final is beyond what is indexed, and none is known before the first final slot.
+    expect((await statusWith({ finalizedSlot: 502 })).chains[0]?.finalBlock).to.equal(500);
+    expect((await statusWith({ finalizedSlot: 99 })).chains[0]).not.to.have.property("finalBlock");
     expect((await statusWith({ headSlot: 490 })).chains[0]?.lagBlocks).to.equal(0);
   });
 

@@ -25,7 +25,7 @@ export function createStatus(
       const chain: ChainStatus = { ...known, ...nothing, chainHead, lagBlocks: null };
       return { mode: "empty", chains: [chain], peers: [] };
     }
-    const { slot, blockhash, time, fromSlot, headSlot } = checkpoint;
+    const { slot, blockhash, time, fromSlot, headSlot, finalizedSlot } = checkpoint;
     const swapShare = computeSwapShare(checkpoint);
     const chain: ChainStatus = {
       ...known,
@@ -36,6 +36,8 @@ export function createStatus(
       chainHead,
       lagBlocks: Math.max(0, headSlot - slot),
       ...(swapShare !== undefined && { swapShare }),
+      // Slots without a block lie between: the index may be a few behind a head that is final itself.
+      ...(finalizedSlot >= fromSlot && { finalBlock: Math.min(finalizedSlot, slot) }),
     };
     const mode: ServiceMode = now() / 1000 - time > STALE_AFTER_SECONDS ? "stale" : "serving";
     return { mode, chains: [chain], peers: [] };

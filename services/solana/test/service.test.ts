@@ -44,7 +44,12 @@ describeWithChain("solana over a filled store", () => {
   before(async () => {
     filled = await fillFolder({ dataDir: filledDir, endTime, blocks: 120 });
     const { slot, blockhash } = filled.checkpoint;
-    Object.assign(chain, { indexedBlock: slot, indexedBlockHash: blockhash, chainHead: slot });
+    Object.assign(chain, {
+      indexedBlock: slot,
+      indexedBlockHash: blockhash,
+      chainHead: slot,
+      finalBlock: slot,
+    });
   });
 
   describeService({

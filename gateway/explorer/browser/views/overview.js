@@ -9,7 +9,7 @@ import { curlButton, sentenceOf } from "../parts/panel.js";
 import { curlLine } from "../request.js";
 import { routeTo } from "../route.js";
 
-const COLUMNS = ["Chain", "Service", "State", "Block", "Head", "Lag", "Covered from", "Speed"];
+const COLUMNS = ["Chain", "Service", "State", "Block", "Head", "Final", "Lag", "Covered from", "Speed"];
 
 /**
  * @param {Context} context
@@ -176,6 +176,7 @@ export function cellsOf(id, service, chain) {
     `${chain.state}${share}${chain.why === undefined ? "" : `: ${chain.why}`}`,
     whole(chain.block),
     whole(chain.head),
+    whole(chain.finalBlock),
     lag.join(" · ") || "–",
     `${chain.fromBlock === undefined ? "–" : `block ${whole(chain.fromBlock)}`}${history}`,
     chain.blocksPerSecond === undefined ? "–" : `${chain.blocksPerSecond} blocks/s`,

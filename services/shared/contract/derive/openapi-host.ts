@@ -68,7 +68,7 @@ export const HOST_PATHS: Readonly<Record<string, unknown>> = {
           chains: {
             type: "object",
             description:
-              "By chain id, or solana; then by service: block, head, lagBlocks, lagSeconds, fromBlock, blocksPerSecond, and what is left of the first read.",
+              "By chain id, or solana; then by service: block, head, finalBlock (the last indexed one that the chain has finalized), lagBlocks, lagSeconds, fromBlock, blocksPerSecond, and what is left of the first read.",
           },
         }),
         ...errorResponsesOf("bad_request", "rate_limited"),
