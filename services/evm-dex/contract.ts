@@ -11,6 +11,8 @@ import { endpoint as dexaV3Pool } from "./endpoints/evm/dexa/v3/pool.endpoint.ts
 import { endpoint as dexbPool } from "./endpoints/evm/dexb/v3/pool.endpoint.ts";
 import { endpoint as dexbPools } from "./endpoints/evm/dexb/v3/pools.endpoint.ts";
 import { endpoint as dexes } from "./endpoints/evm/dexes.endpoint.ts";
+import { endpoint as ohlcvPool } from "./endpoints/evm/ohlcv/pool.endpoint.ts";
+import { endpoint as ohlcvToken } from "./endpoints/evm/ohlcv/token.endpoint.ts";
 import { endpoint as prices } from "./endpoints/evm/prices.endpoint.ts";
 
 export {
@@ -26,6 +28,8 @@ export {
   dexbPool,
   dexbPools,
   dexes,
+  ohlcvPool,
+  ohlcvToken,
   prices,
 };
 
@@ -44,4 +48,6 @@ export const endpoints: readonly Endpoint[] = [
   clonesPools,
   dexes,
   prices,
+  ohlcvPool,
+  ohlcvToken,
 ];

@@ -12,6 +12,8 @@ import {
   dexbPool,
   dexbPools,
   dexes,
+  ohlcvPool,
+  ohlcvToken,
   prices,
 } from "./contract.ts";
 import { chainsHandler } from "./endpoints/evm/chains.handler.ts";
@@ -26,6 +28,8 @@ import { dexaV3PoolHandler } from "./endpoints/evm/dexa/v3/pool.handler.ts";
 import { dexbPoolHandler } from "./endpoints/evm/dexb/v3/pool.handler.ts";
 import { dexbPoolsHandler } from "./endpoints/evm/dexb/v3/pools.handler.ts";
 import { dexesHandler } from "./endpoints/evm/dexes.handler.ts";
+import { ohlcvPoolHandler } from "./endpoints/evm/ohlcv/pool.handler.ts";
+import { ohlcvTokenHandler } from "./endpoints/evm/ohlcv/token.handler.ts";
 import { pricesHandler } from "./endpoints/evm/prices.handler.ts";
 import type { ServeDeps } from "./serve/deps.ts";
 
@@ -45,5 +49,7 @@ export function createHandlers(deps: ServeDeps): HandlerTable {
     handle(clonesPool, clonesPoolHandler(deps)),
     handle(clonesPools, clonesPoolsHandler(deps)),
     handle(prices, pricesHandler(deps)),
+    handle(ohlcvPool, ohlcvPoolHandler(deps)),
+    handle(ohlcvToken, ohlcvTokenHandler(deps)),
   ]);
 }

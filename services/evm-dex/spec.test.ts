@@ -21,6 +21,20 @@ const ADDRESS: ParameterRule = {
   ],
 };
 const REQUIRED_ADDRESS: ParameterRule = { ...ADDRESS, required: true };
+const TIME: ParameterRule = {
+  required: true,
+  good: ["0", "1735689600"],
+  bad: ["-1", "1.5", "1735689600000"],
+};
+const CANDLES: Readonly<Record<string, ParameterRule>> = {
+  after_time: TIME,
+  before_time: TIME,
+  interval: {
+    required: true,
+    good: ["1m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"],
+    bad: ["1M", "3m", "60", "1 h"],
+  },
+};
 const LIMIT: ParameterRule = { default: 100, good: ["1", "10000"], bad: ["0", "10001", "1.5"] };
 const OFFSET: ParameterRule = { default: 0, good: ["0", "100000000"], bad: ["-1", "100000001"] };
 
@@ -99,6 +113,17 @@ const TABLE: Readonly<Record<string, Row>> = {
       at_block: { good: ["0", "30000000"], bad: ["-1", "latest", "1.5"] },
     },
   },
+  "/evm/ohlcv/pool": {
+    mediaType: V1,
+    params: {
+      ...{ chain_id: EITHER_CHAIN, pool_address: REQUIRED_ADDRESS, ...CANDLES },
+      base: { default: "token0", good: ["token0", "token1"], bad: ["0", "WETH"] },
+    },
+  },
+  "/evm/ohlcv/token": {
+    mediaType: V1,
+    params: { chain_id: EITHER_CHAIN, token_address: REQUIRED_ADDRESS, ...CANDLES },
+  },
 };
 
 const V3_STATE = [
@@ -156,10 +181,22 @@ const POOL_LIST = [
   "tickSpacing Int32",
 ];
 
+const CANDLE = [
+  "volume Nullable(Float64)",
+  "unixTime Int64",
+  "interval String",
+  "tradeCount Nullable(UInt64)",
+  "resolutionSeconds UInt32",
+];
+const prices = (end: string, type: string) =>
+  ["open", "high", "low", "close"].map((at) => `${at}${end} ${type}`);
+
 /** Columns where the specification is silent, as the design decides them. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   "/evm/chains": ["id UInt32", "name String"],
   "/evm/dexes": ["chainId UInt32", "dexAddress String", "dexName String", "dexType String", "family String"],
+  "/evm/ohlcv/pool": [...prices("Price", "Nullable(Float64)"), ...CANDLE, ...prices("PairPrice", "Float64")],
+  "/evm/ohlcv/token": [...prices("Price", "Float64"), ...CANDLE, "poolAddress String"],
   "/evm/prices": [
     "token String",
     "symbol Nullable(String)",
@@ -261,6 +298,7 @@ const NOT_FOUND = [
   "/evm/dexa/v3/pool",
   "/evm/dexb/v3/pool",
   "/evm/clones/v3/pool",
+  "/evm/ohlcv/pool",
 ];
 
 const specOf = ([path, { mediaType, params, order = [] }]: [string, Row]) => {

@@ -477,6 +477,62 @@ class EvmPricesRow(TypedDict):
     nullReason: str | None
 
 
+class EvmOhlcvPoolRow(TypedDict):
+    """A row of /evm/ohlcv/pool: Price candles of one pool. Order of rows: unixTime ascending."""
+
+    #: Price at which the candle begins: that of the last swap before it; of a pool's first candle, its first known one; in USD, by the USD price of the other token then: over the pools that price that token at the head (docs/additions.md). Null while it has none. Unit: USD. Type: Nullable(Float64).
+    openPrice: float | None
+    #: Highest of the opening and of the last prices of its minutes, hours or days; in USD, by the USD price of the other token then: over the pools that price that token at the head (docs/additions.md). Null while it has none. Unit: USD. Type: Nullable(Float64).
+    highPrice: float | None
+    #: Lowest of the opening and of the last prices of its minutes, hours or days; in USD, by the USD price of the other token then: over the pools that price that token at the head (docs/additions.md). Null while it has none. Unit: USD. Type: Nullable(Float64).
+    lowPrice: float | None
+    #: Price after the last swap in the candle; in USD, by the USD price of the other token then: over the pools that price that token at the head (docs/additions.md). Null while it has none. Unit: USD. Type: Nullable(Float64).
+    closePrice: float | None
+    #: Sum of the USD values of the pool's swaps in the candle; null where one has no value, and of Aerodrome v2 pools below an hour. Unit: USD. Type: Nullable(Float64).
+    volume: float | None
+    #: Start of the candle. Unit: Unix seconds. Type: Int64.
+    unixTime: int | str
+    #: The requested interval. Type: String.
+    interval: str
+    #: Number of the pool's swaps in the candle; null of Aerodrome v2 pools below an hour. Unit: swaps. Type: Nullable(UInt64).
+    tradeCount: int | str | None
+    #: Seconds between two prices that highPrice and lowPrice are the extremes of: 60, 3600 or 86400. Unit: seconds. Type: UInt32.
+    resolutionSeconds: int
+    #: Price at which the candle begins: that of the last swap before it; of a pool's first candle, its first known one; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64.
+    openPairPrice: float
+    #: Highest of the opening and of the last prices of its minutes, hours or days; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64.
+    highPairPrice: float
+    #: Lowest of the opening and of the last prices of its minutes, hours or days; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64.
+    lowPairPrice: float
+    #: Price after the last swap in the candle; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64.
+    closePairPrice: float
+
+
+class EvmOhlcvTokenRow(TypedDict):
+    """A row of /evm/ohlcv/token: Price candles of one token. Order of rows: unixTime ascending."""
+
+    #: Price at which the candle begins: that of the last swap before it; of a pool's first candle, its first known one; in USD, by that of the pool's other token then. Unit: USD. Type: Float64.
+    openPrice: float
+    #: Highest of the opening and of the last prices of its minutes, hours or days; in USD, by that of the pool's other token then. Unit: USD. Type: Float64.
+    highPrice: float
+    #: Lowest of the opening and of the last prices of its minutes, hours or days; in USD, by that of the pool's other token then. Unit: USD. Type: Float64.
+    lowPrice: float
+    #: Price after the last swap in the candle; in USD, by that of the pool's other token then. Unit: USD. Type: Float64.
+    closePrice: float
+    #: Sum of the USD values of the pool's swaps in the candle; null where one has no value, and of Aerodrome v2 pools below an hour. Unit: USD. Type: Nullable(Float64).
+    volume: float | None
+    #: Start of the candle. Unit: Unix seconds. Type: Int64.
+    unixTime: int | str
+    #: The requested interval. Type: String.
+    interval: str
+    #: Number of the pool's swaps in the candle; null of Aerodrome v2 pools below an hour. Unit: swaps. Type: Nullable(UInt64).
+    tradeCount: int | str | None
+    #: Seconds between two prices that highPrice and lowPrice are the extremes of: 60, 3600 or 86400. Unit: seconds. Type: UInt32.
+    resolutionSeconds: int
+    #: The pool whose prices and swaps these are, the same in all rows. Type: String.
+    poolAddress: str
+
+
 EvmLendingLendingaV3PoolsOrder = Literal["chainId", "protocolId", "poolAddress", "symbol", "vaultName", "underlyingAddress", "underlyingSymbol", "supply", "supplyUsd", "borrow", "borrowUsd", "tvlUsd", "availableLiquidityUsd", "supplyCap", "supplyCapUsd", "borrowCap", "borrowCapUsd", "remainingCapacityUsd", "supplyApy", "borrowApy", "netSupplyApy", "performanceFee", "managementFee", "utilizationRate", "ltv", "borrowable", "depositEnabled", "updatedAt", ""]
 
 
@@ -1599,6 +1655,46 @@ class Endpoints(ABC):
         :param at_block: Prices at the end of this block; without it, of the indexed head. Bounds: at least 0.
         """
         return self.get("/evm/prices", chain_id=chain_id, tokens=tokens, at_block=at_block)
+
+    def evm_ohlcv_pool(
+        self,
+        *,
+        chain_id: int | None = None,
+        pool_address: str,
+        after_time: int,
+        before_time: int,
+        interval: Literal["1m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"],
+        base: Literal["token0", "token1"] | None = None,
+    ) -> Table[EvmOhlcvPoolRow]:
+        """/evm/ohlcv/pool: Price candles of one pool.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param pool_address: Address of the pool.
+        :param after_time: Start of the time range, Unix seconds, included. Must be below before_time. Bounds: at least 0, at most 253402300799.
+        :param before_time: End of the time range, Unix seconds, excluded. Bounds: at least 0, at most 253402300799.
+        :param interval: Length of a candle. So many may begin in the time range: 1000 of up to 15m, 666 of 30m, 333 of 1h, 166 of 2h, 1000 of 4h to 12h, 833 of 1d, 277 of 3d, 119 of 1w.
+        :param base: The token whose prices these are, in USD and in the other one; token0 where it is not sent. Default: token0.
+        """
+        return self.get("/evm/ohlcv/pool", chain_id=chain_id, pool_address=pool_address, after_time=after_time, before_time=before_time, interval=interval, base=base)
+
+    def evm_ohlcv_token(
+        self,
+        *,
+        chain_id: int | None = None,
+        token_address: str,
+        after_time: int,
+        before_time: int,
+        interval: Literal["1m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "3d", "1w"],
+    ) -> Table[EvmOhlcvTokenRow]:
+        """/evm/ohlcv/token: Price candles of one token.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param token_address: Address of the token.
+        :param after_time: Start of the time range, Unix seconds, included. Must be below before_time. Bounds: at least 0, at most 253402300799.
+        :param before_time: End of the time range, Unix seconds, excluded. Bounds: at least 0, at most 253402300799.
+        :param interval: Length of a candle. So many may begin in the time range: 1000 of up to 15m, 666 of 30m, 333 of 1h, 166 of 2h, 1000 of 4h to 12h, 833 of 1d, 277 of 3d, 119 of 1w.
+        """
+        return self.get("/evm/ohlcv/token", chain_id=chain_id, token_address=token_address, after_time=after_time, before_time=before_time, interval=interval)
 
     def evm_lending_lendinga_v3_pools(
         self,

@@ -556,6 +556,90 @@ export interface EvmPricesRow {
   readonly nullReason: string | null;
 }
 
+/** Parameters of /evm/ohlcv/pool: Price candles of one pool. */
+export interface EvmOhlcvPoolParams {
+  /** EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453. */
+  readonly chain_id?: number | undefined;
+  /** Address of the pool. */
+  readonly pool_address: string;
+  /** Start of the time range, Unix seconds, included. Must be below before_time. Bounds: at least 0, at most 253402300799. */
+  readonly after_time: number;
+  /** End of the time range, Unix seconds, excluded. Bounds: at least 0, at most 253402300799. */
+  readonly before_time: number;
+  /** Length of a candle. So many may begin in the time range: 1000 of up to 15m, 666 of 30m, 333 of 1h, 166 of 2h, 1000 of 4h to 12h, 833 of 1d, 277 of 3d, 119 of 1w. */
+  readonly interval: "1m" | "5m" | "15m" | "30m" | "1h" | "2h" | "4h" | "6h" | "8h" | "12h" | "1d" | "3d" | "1w";
+  /** The token whose prices these are, in USD and in the other one; token0 where it is not sent. Default: token0. */
+  readonly base?: "token0" | "token1" | undefined;
+}
+
+/** A row of /evm/ohlcv/pool: Price candles of one pool. Order of rows: unixTime ascending. */
+export interface EvmOhlcvPoolRow {
+  /** Price at which the candle begins: that of the last swap before it; of a pool's first candle, its first known one; in USD, by the USD price of the other token then: over the pools that price that token at the head (docs/additions.md). Null while it has none. Unit: USD. Type: Nullable(Float64). */
+  readonly openPrice: number | null;
+  /** Highest of the opening and of the last prices of its minutes, hours or days; in USD, by the USD price of the other token then: over the pools that price that token at the head (docs/additions.md). Null while it has none. Unit: USD. Type: Nullable(Float64). */
+  readonly highPrice: number | null;
+  /** Lowest of the opening and of the last prices of its minutes, hours or days; in USD, by the USD price of the other token then: over the pools that price that token at the head (docs/additions.md). Null while it has none. Unit: USD. Type: Nullable(Float64). */
+  readonly lowPrice: number | null;
+  /** Price after the last swap in the candle; in USD, by the USD price of the other token then: over the pools that price that token at the head (docs/additions.md). Null while it has none. Unit: USD. Type: Nullable(Float64). */
+  readonly closePrice: number | null;
+  /** Sum of the USD values of the pool's swaps in the candle; null where one has no value, and of Aerodrome v2 pools below an hour. Unit: USD. Type: Nullable(Float64). */
+  readonly volume: number | null;
+  /** Start of the candle. Unit: Unix seconds. Type: Int64. */
+  readonly unixTime: number | string;
+  /** The requested interval. Type: String. */
+  readonly interval: string;
+  /** Number of the pool's swaps in the candle; null of Aerodrome v2 pools below an hour. Unit: swaps. Type: Nullable(UInt64). */
+  readonly tradeCount: number | string | null;
+  /** Seconds between two prices that highPrice and lowPrice are the extremes of: 60, 3600 or 86400. Unit: seconds. Type: UInt32. */
+  readonly resolutionSeconds: number;
+  /** Price at which the candle begins: that of the last swap before it; of a pool's first candle, its first known one; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64. */
+  readonly openPairPrice: number;
+  /** Highest of the opening and of the last prices of its minutes, hours or days; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64. */
+  readonly highPairPrice: number;
+  /** Lowest of the opening and of the last prices of its minutes, hours or days; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64. */
+  readonly lowPairPrice: number;
+  /** Price after the last swap in the candle; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64. */
+  readonly closePairPrice: number;
+}
+
+/** Parameters of /evm/ohlcv/token: Price candles of one token. */
+export interface EvmOhlcvTokenParams {
+  /** EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453. */
+  readonly chain_id?: number | undefined;
+  /** Address of the token. */
+  readonly token_address: string;
+  /** Start of the time range, Unix seconds, included. Must be below before_time. Bounds: at least 0, at most 253402300799. */
+  readonly after_time: number;
+  /** End of the time range, Unix seconds, excluded. Bounds: at least 0, at most 253402300799. */
+  readonly before_time: number;
+  /** Length of a candle. So many may begin in the time range: 1000 of up to 15m, 666 of 30m, 333 of 1h, 166 of 2h, 1000 of 4h to 12h, 833 of 1d, 277 of 3d, 119 of 1w. */
+  readonly interval: "1m" | "5m" | "15m" | "30m" | "1h" | "2h" | "4h" | "6h" | "8h" | "12h" | "1d" | "3d" | "1w";
+}
+
+/** A row of /evm/ohlcv/token: Price candles of one token. Order of rows: unixTime ascending. */
+export interface EvmOhlcvTokenRow {
+  /** Price at which the candle begins: that of the last swap before it; of a pool's first candle, its first known one; in USD, by that of the pool's other token then. Unit: USD. Type: Float64. */
+  readonly openPrice: number;
+  /** Highest of the opening and of the last prices of its minutes, hours or days; in USD, by that of the pool's other token then. Unit: USD. Type: Float64. */
+  readonly highPrice: number;
+  /** Lowest of the opening and of the last prices of its minutes, hours or days; in USD, by that of the pool's other token then. Unit: USD. Type: Float64. */
+  readonly lowPrice: number;
+  /** Price after the last swap in the candle; in USD, by that of the pool's other token then. Unit: USD. Type: Float64. */
+  readonly closePrice: number;
+  /** Sum of the USD values of the pool's swaps in the candle; null where one has no value, and of Aerodrome v2 pools below an hour. Unit: USD. Type: Nullable(Float64). */
+  readonly volume: number | null;
+  /** Start of the candle. Unit: Unix seconds. Type: Int64. */
+  readonly unixTime: number | string;
+  /** The requested interval. Type: String. */
+  readonly interval: string;
+  /** Number of the pool's swaps in the candle; null of Aerodrome v2 pools below an hour. Unit: swaps. Type: Nullable(UInt64). */
+  readonly tradeCount: number | string | null;
+  /** Seconds between two prices that highPrice and lowPrice are the extremes of: 60, 3600 or 86400. Unit: seconds. Type: UInt32. */
+  readonly resolutionSeconds: number;
+  /** The pool whose prices and swaps these are, the same in all rows. Type: String. */
+  readonly poolAddress: string;
+}
+
 /** Parameters of /evm/lending/lendinga/v3/pools: lendinga V3 lending pools. */
 export interface EvmLendingLendingaV3PoolsParams {
   /** Only reserves of this Aave Pool contract. */
@@ -1757,6 +1841,8 @@ export interface Endpoints {
   readonly "/evm/clones/v3/pools": { readonly params: EvmClonesV3PoolsParams; readonly row: EvmClonesV3PoolsRow };
   readonly "/evm/dexes": { readonly params: EvmDexesParams; readonly row: EvmDexesRow };
   readonly "/evm/prices": { readonly params: EvmPricesParams; readonly row: EvmPricesRow };
+  readonly "/evm/ohlcv/pool": { readonly params: EvmOhlcvPoolParams; readonly row: EvmOhlcvPoolRow };
+  readonly "/evm/ohlcv/token": { readonly params: EvmOhlcvTokenParams; readonly row: EvmOhlcvTokenRow };
   readonly "/evm/lending/lendinga/v3/pools": { readonly params: EvmLendingLendingaV3PoolsParams; readonly row: EvmLendingLendingaV3PoolsRow };
   readonly "/evm/lending/lendingb/curator/vaults": { readonly params: EvmLendingLendingbCuratorVaultsParams; readonly row: EvmLendingLendingbCuratorVaultsRow };
   readonly "/evm/lending/lendingb/curators": { readonly params: EvmLendingLendingbCuratorsParams; readonly row: EvmLendingLendingbCuratorsRow };

@@ -27,9 +27,9 @@ const tableAt = (path: string): Table => {
 const about = (kind: Kind, address: string, chainId?: string) =>
   tablesAbout(TABLES, { kind, address, chainId }).map(({ table, param }) => `${table.path} ${param}`);
 
-/** An endpoint that nobody has declared yet. */
+/** An endpoint that nobody has declared: the explorer knows none by name. */
 const FUTURE: Table = {
-  ...{ path: "/evm/ohlcv/pool", family: "evm-dex", summary: "Candles of one pool", sortable: [] },
+  ...{ path: "/evm/future/pool", family: "evm-dex", summary: "Candles of one pool", sortable: [] },
   params: [
     { name: "pool_address", description: "", required: true, type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
     { name: "after_time", description: "", required: true, type: "integer" },

@@ -70,6 +70,8 @@ describe("evm-dex: scenes of examples", () => {
       token_address: address(0x20),
       tokens: `${address(0x20)},${address(0x11)}`,
       at_block: "200",
+      after_time: String(1_700_000_400 - 86_400),
+      before_time: String(1_700_000_401),
     });
     expect(second?.pool_address).to.equal(address(1));
   });

@@ -3,6 +3,7 @@ import { hasData } from "../../shared/index/evm/checkpoint.ts";
 import type { ExampleCandidate, FindExampleCandidates } from "../../shared/service/examples.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { type ChainDeployments, dexTypeOf } from "../deployments.ts";
+import { DAY } from "../metrics/bucket.ts";
 import { positionText } from "../metrics/lp-position.ts";
 import { type CheckpointRow, type PoolRow, poolEvents, pools } from "../store/collections.ts";
 import { getCheckpoint, getPools } from "../store/queries.ts";
@@ -68,6 +69,8 @@ async function findOnChain(
       token_address: token0Address,
       tokens: `${token0Address},${token1Address}`,
       at_block: String(head.blockNumber),
+      // A day: few enough candles of the interval in the declaration.
+      ...{ after_time: String(Math.max(0, head.blockTime - DAY)), before_time: String(head.blockTime + 1) },
       ...(wallet_address !== undefined && { wallet_address }),
     })),
   );

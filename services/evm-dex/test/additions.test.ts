@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import type { DeployedPool } from "../../../deploy/devnet/deploy.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { candleStart, INTERVAL_SECONDS, type Interval } from "../../shared/contract/candle-params.ts";
 import type { Cell } from "../../shared/contract/column.ts";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
 import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
@@ -13,9 +14,10 @@ import type { Store } from "../../shared/storage/port.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { bodyOf } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
-import { prices as pricesEndpoint } from "../contract.ts";
+import { ohlcvPool, ohlcvToken, prices as pricesEndpoint } from "../contract.ts";
+import { maxCandlesOf } from "../endpoints/candle-spans.ts";
 import { startTestIngest, type TestIngest } from "./kit/harness.ts";
-import { pricesOf } from "./kit/pool-expectation.ts";
+import { pricesOf, swapsOf } from "./kit/pool-expectation.ts";
 import { address } from "./kit/rows.ts";
 
 const GENESIS_S = 1_760_000_000;
@@ -124,4 +126,74 @@ describeWithChain("evm-dex's additions over an indexed chain", () => {
     const url = `${service.httpUrl}${pricesEndpoint.path}?tokens=${list}`;
     expect((await fetch(url, { headers: { "If-None-Match": tag } })).status).to.equal(304);
   });
+
+  // WETH over USDC by the deepest pool, another one, and one with a token that has no price.
+  for (const at of [0, 1, 8])
+    it(`/evm/ohlcv/pool has of pool ${at} the candles of every swap on the chain`, async () => {
+      const pool = chain.pools[at] as DeployedPool;
+      const swaps = await swapsOf(chain, { pool, priceAt: pricesOf(chain) });
+      expect(swaps.length).to.be.above(3);
+      const end = (swaps.at(-1)?.time ?? 0) + 1;
+      for (const interval of ["1m", "15m", "1h"] as const) {
+        const from = end - maxCandlesOf(interval) * INTERVAL_SECONDS[interval];
+        const query = `pool_address=${pool.address}&interval=${interval}&after_time=${from}&before_time=${end}`;
+        const { rows } = await get(ohlcvPool, query);
+        const expected = expectedCandles(swaps, interval).filter(({ unixTime }) => unixTime >= from);
+        expect(rows).to.have.length(expected.length).above(0);
+        for (const [i, row] of rows.entries()) expectCandle(row, expected[i] as ExpectedCandle);
+      }
+    });
+
+  it("/evm/ohlcv/token ends at the token's price at the head, and has no candles of one without a price", async () => {
+    const { WETH, THIN, USDC } = chain.deployment.tokens;
+    const { timestamp } = await chain.header(head);
+    const range = `interval=1h&after_time=${timestamp - 86_400}&before_time=${timestamp + 1}`;
+    const { rows } = await get(ohlcvToken, `token_address=${WETH.address}&${range}`);
+    const [price] = (await get(pricesEndpoint, `tokens=${WETH.address}`)).rows;
+    expect(rows).not.to.be.empty;
+    expect(rows.at(-1)?.closePrice).to.be.closeTo(
+      price?.priceUsd as number,
+      (price?.priceUsd as number) * 1e-9,
+    );
+    expect(rows.at(-1)?.poolAddress).to.equal(price?.sourcePool);
+    for (const token of [THIN, USDC])
+      expect((await get(ohlcvToken, `token_address=${token.address}&${range}`)).rows).to.deep.equal([]);
+  });
 });
+
+type Swaps = Awaited<ReturnType<typeof swapsOf>>;
+
+interface ExpectedCandle {
+  readonly unixTime: number;
+  readonly tradeCount: number;
+  readonly volume: number | null;
+  /** What the candle opens at, and the price after the last swap of each of its minutes. */
+  readonly prices: readonly number[];
+}
+
+/** From all swaps, oldest first, without buckets: the swaps of each candle, and of each minute the last one. */
+function expectedCandles(swaps: Swaps, interval: Interval): ExpectedCandle[] {
+  const starts = [...new Set(swaps.map(({ time }) => candleStart(time, interval)))];
+  return starts.map((unixTime) => {
+    const within = swaps.filter(({ time }) => candleStart(time, interval) === unixTime);
+    const minutes = new Map(within.map(({ time, closePrice }) => [candleStart(time, "1m"), closePrice]));
+    const before = swaps.filter(({ time }) => time < unixTime).at(-1)?.closePrice;
+    const values = within.map(({ valueUsd }) => valueUsd);
+    return {
+      unixTime,
+      tradeCount: within.length,
+      volume: values.includes(null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
+      prices: [...(before === undefined ? [] : [before]), ...minutes.values()],
+    };
+  });
+}
+
+function expectCandle(row: Readonly<Record<string, Cell>>, expected: ExpectedCandle): void {
+  const { unixTime, tradeCount, volume, prices } = expected;
+  expect(row).to.include({ unixTime, tradeCount, resolutionSeconds: 60 });
+  const found = [row.openPairPrice, row.highPairPrice, row.lowPairPrice, row.closePairPrice];
+  const known = [prices[0], Math.max(...prices), Math.min(...prices), prices.at(-1)] as number[];
+  for (const [i, price] of known.entries()) expect(found[i]).to.be.closeTo(price, price * 1e-9);
+  if (volume === null) expect(row.volume).to.equal(null);
+  else expect(row.volume).to.be.closeTo(volume, volume * 1e-6);
+}

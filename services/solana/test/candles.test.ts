@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
+import { INTERVAL_SECONDS, INTERVALS, type Interval } from "../../shared/contract/candle-params.ts";
 import type { Cell } from "../../shared/contract/column.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { ohlcvToken } from "../contract.ts";
-import { INTERVAL_SECONDS, INTERVALS, type Interval } from "../endpoints/candle-params.ts";
 import { queryEndpoint } from "./ask.ts";
 import { type Candle, foldTrades, startOf } from "./fold-trades.ts";
 import { MINTS } from "./random-chain.ts";

@@ -1,4 +1,4 @@
-import { INTERVAL_SECONDS, type Interval } from "../endpoints/candle-params.ts";
+import { INTERVAL_SECONDS, type Interval } from "../../shared/contract/candle-params.ts";
 import { DAY } from "./random-world.ts";
 import type { Reference } from "./reference.ts";
 

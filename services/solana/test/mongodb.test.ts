@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { MongoClient } from "mongodb";
+import { INTERVALS } from "../../shared/contract/candle-params.ts";
 import type { Endpoint } from "../../shared/contract/endpoint.ts";
 import type { HandlerTable } from "../../shared/service/handlers.ts";
 import { openMongoStore } from "../../shared/storage/mongodb/store.ts";
@@ -17,7 +18,6 @@ import {
   tokens,
   tokenTransactions,
 } from "../contract.ts";
-import { INTERVALS } from "../endpoints/candle-params.ts";
 import { createHandlers } from "../handlers.ts";
 import { createDeps } from "../serve/deps.ts";
 import { segments } from "../store/collections.ts";

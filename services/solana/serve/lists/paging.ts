@@ -1,4 +1,4 @@
-import type { Pacer } from "../pacer.ts";
+import type { Pacer } from "../../../shared/service/pacer.ts";
 
 /** Slots fromSlot to toSlot, both inclusive. */
 export interface SlotInterval {

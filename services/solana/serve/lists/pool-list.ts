@@ -1,3 +1,4 @@
+import type { Pacer } from "../../../shared/service/pacer.ts";
 import type { Filter, OrderBy, Store } from "../../../shared/storage/port.ts";
 import { createMatcher } from "../../metrics/segment-counts.ts";
 import {
@@ -8,7 +9,6 @@ import {
   TX_TYPES,
 } from "../../store/collections.ts";
 import { toTokenRows } from "../../store/token-sides.ts";
-import type { Pacer } from "../pacer.ts";
 import { toCountedRange } from "./counted-range.ts";
 import type { PagedList, SlotInterval } from "./paging.ts";
 import type { SegmentIndex } from "./segment-index.ts";

@@ -1,6 +1,7 @@
 import { toCells } from "../../../shared/contract/cells.ts";
 import type { Endpoint, TableResult } from "../../../shared/contract/endpoint.ts";
 import { resolveWindow, type WindowParams } from "../../../shared/contract/window.ts";
+import { Pacer } from "../../../shared/service/pacer.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { poolTransactionColumns } from "../../endpoints/columns.ts";
 import { EXCHANGES, POOL_TX_TYPES, type PoolTransactionRow, poolRows } from "../../store/collections.ts";
@@ -9,7 +10,6 @@ import { keepsPoolList } from "../../store/kept-rows.ts";
 import { tokens } from "../../store/token-collections.ts";
 import { answerAtHead } from "../answer.ts";
 import type { ServeDeps } from "../deps.ts";
-import { Pacer } from "../pacer.ts";
 import { findTokenMultiplier } from "../tokens/ui-amounts.ts";
 import { notKept } from "./not-kept.ts";
 import { readPage } from "./paging.ts";

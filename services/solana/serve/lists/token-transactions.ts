@@ -1,8 +1,8 @@
 import type { Window } from "../../../shared/contract/window.ts";
+import { Pacer } from "../../../shared/service/pacer.ts";
 import { type CheckpointRow, poolRows, type TokenTransactionRow } from "../../store/collections.ts";
 import { keepsPoolList, keepsTokenList } from "../../store/kept-rows.ts";
 import type { ServeDeps } from "../deps.ts";
-import { Pacer } from "../pacer.ts";
 import { notKept } from "./not-kept.ts";
 import { readPage } from "./paging.ts";
 import { tokenInPoolList } from "./pool-list.ts";

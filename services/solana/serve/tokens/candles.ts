@@ -1,14 +1,14 @@
-import type { Store } from "../../../shared/storage/port.ts";
 import {
   type CandleRange,
   candleStart,
   firstCandle,
   INTERVAL_SECONDS,
-} from "../../endpoints/candle-params.ts";
+} from "../../../shared/contract/candle-params.ts";
+import type { Pacer } from "../../../shared/service/pacer.ts";
+import type { Store } from "../../../shared/storage/port.ts";
 import { type Candle, joinCandles } from "../../metrics/candle.ts";
 import { toCandle } from "../../store/candle-row.ts";
 import { CANDLE_SECONDS, type CandleRow, candles } from "../../store/collections.ts";
-import type { Pacer } from "../pacer.ts";
 
 /** Stored candles read at once. */
 const CANDLES_PER_READ = 2_000;

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { Pacer } from "../../../shared/service/pacer.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { randomRuns } from "../../../shared/testkit/describe.ts";
 import { type TokenRow, tokenFragments, tokens } from "../../store/token-collections.ts";
 import { listFragments } from "../../store/token-search.ts";
 import { refuseScans } from "../../test/planned-store.ts";
 import { openTestStore } from "../../test/store.ts";
-import { Pacer } from "../pacer.ts";
 import { findTokens } from "./find-tokens.ts";
 
 type Named = Pick<TokenRow, "mint" | "symbol" | "name">;

@@ -1,7 +1,7 @@
+import type { Pacer } from "../../../shared/service/pacer.ts";
 import type { OrderBy, Store } from "../../../shared/storage/port.ts";
 import { type TokenRow, tokenFragments, tokens } from "../../store/token-collections.ts";
 import { FRAGMENT_LENGTH } from "../../store/token-search.ts";
-import type { Pacer } from "../pacer.ts";
 
 /** Candidates read together. */
 const CANDIDATES_PER_READ = 500;

@@ -1,8 +1,8 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
+import { Pacer } from "../../../../../shared/service/pacer.ts";
 import { answerAtHead } from "../../../../serve/answer.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
-import { Pacer } from "../../../../serve/pacer.ts";
 import { findTokens } from "../../../../serve/tokens/find-tokens.ts";
 import { endpoint } from "./tokens.endpoint.ts";
 

@@ -1,7 +1,7 @@
+import { checkCandles, INTERVALS, MAX_CANDLES } from "../../../../../../shared/contract/candle-params.ts";
 import { defineEndpoint } from "../../../../../../shared/contract/define.ts";
 import { oneOf } from "../../../../../../shared/contract/param.ts";
 import { checkWindow } from "../../../../../../shared/contract/window.ts";
-import { checkCandles, INTERVALS, MAX_CANDLES } from "../../../../candle-params.ts";
 import { COVERED_PROGRAMS } from "../../../../columns.ts";
 import { requiredWindow, tokenAddress } from "../../../../params.ts";
 

@@ -1,9 +1,9 @@
 import { toCells } from "../../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../../shared/contract/endpoint.ts";
+import { Pacer } from "../../../../../../shared/service/pacer.ts";
 import { answerAtHead } from "../../../../../serve/answer.ts";
 import { findCoveredFrom } from "../../../../../serve/coverage.ts";
 import type { ServeDeps } from "../../../../../serve/deps.ts";
-import { Pacer } from "../../../../../serve/pacer.ts";
 import { readCandles } from "../../../../../serve/tokens/candles.ts";
 import { readMultiplier } from "../../../../../serve/tokens/ui-amounts.ts";
 import { endpoint } from "./token.endpoint.ts";

@@ -1,4 +1,4 @@
-import { parameterError } from "../../shared/contract/parameter-error.ts";
+import { parameterError } from "./parameter-error.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -69,11 +69,11 @@ export function countCandles({ after_time, before_time, interval }: CandleRange)
 }
 
 /** Throws bad_request for a range of more candles than one answer holds. */
-export function checkCandles(range: CandleRange): void {
+export function checkCandles(range: CandleRange, most: number = MAX_CANDLES): void {
   const candles = countCandles(range);
-  if (candles <= MAX_CANDLES) return;
+  if (candles <= most) return;
   throw parameterError(
     "interval",
-    `"${range.interval}" makes ${candles} candles of this time range, which is above ${MAX_CANDLES}`,
+    `"${range.interval}" makes ${candles} candles of this time range, which is above ${most}`,
   );
 }

@@ -1,0 +1,49 @@
+import { toCells } from "../../../../shared/contract/cells.ts";
+import type { Handler } from "../../../../shared/contract/endpoint.ts";
+import { versionOf } from "../../../../shared/index/evm/checkpoint.ts";
+import { notFoundError } from "../../../../shared/service/handlers.ts";
+import { Pacer } from "../../../../shared/service/pacer.ts";
+import { readPoolCandles } from "../../../serve/candles/read-candles.ts";
+import type { ServeDeps } from "../../../serve/deps.ts";
+import { readAtHead } from "../../../serve/head.ts";
+import { getPool } from "../../../store/queries.ts";
+import { endpoint } from "./pool.endpoint.ts";
+
+export function ohlcvPoolHandler({ store }: Pick<ServeDeps, "store">): Handler<typeof endpoint> {
+  return async (params, { signal }) => {
+    const key = { chainId: params.chain_id, poolAddress: params.pool_address };
+    const pool = await getPool(store, key);
+    if (pool === undefined) throw notFoundError(endpoint, params);
+    const { after_time, before_time, interval } = params;
+    const found = await readAtHead(store, {
+      chainId: params.chain_id,
+      inSnapshot: true,
+      read: (checkpoint, view) =>
+        readPoolCandles(view, {
+          ...{ pool, checkpoint, pacer: new Pacer(signal) },
+          base: params.base === "token0" ? 0 : 1,
+          range: { after_time, before_time, interval },
+        }),
+    });
+    if (found === undefined) throw notFoundError(endpoint, params);
+    const { candles, span } = found.value;
+    const rows = candles.map(({ start, open, high, low, close, swapCount, volumeUsd }) =>
+      toCells(endpoint, {
+        openPrice: open.usd,
+        highPrice: high.usd,
+        lowPrice: low.usd,
+        closePrice: close.usd,
+        volume: volumeUsd,
+        unixTime: start,
+        interval,
+        tradeCount: swapCount,
+        resolutionSeconds: span,
+        openPairPrice: open.pair,
+        highPairPrice: high.pair,
+        lowPairPrice: low.pair,
+        closePairPrice: close.pair,
+      }),
+    );
+    return { rows, version: versionOf(found.checkpoint) };
+  };
+}
