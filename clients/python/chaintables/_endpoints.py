@@ -496,7 +496,7 @@ class EvmOhlcvPoolRow(TypedDict):
     interval: str
     #: Number of the pool's swaps in the candle; null of Aerodrome v2 pools below an hour. Unit: swaps. Type: Nullable(UInt64).
     tradeCount: int | str | None
-    #: Seconds between two prices that highPrice and lowPrice are the extremes of: 60, 3600 or 86400. Unit: seconds. Type: UInt32.
+    #: Seconds between two prices that highPrice and lowPrice are the extremes of: 60, 3600 or 86400; of Aerodrome v2 pools also 300 or 7200. Unit: seconds. Type: UInt32.
     resolutionSeconds: int
     #: Price at which the candle begins: that of the last swap before it; of a pool's first candle, its first known one; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64.
     openPairPrice: float
@@ -527,7 +527,7 @@ class EvmOhlcvTokenRow(TypedDict):
     interval: str
     #: Number of the pool's swaps in the candle; null of Aerodrome v2 pools below an hour. Unit: swaps. Type: Nullable(UInt64).
     tradeCount: int | str | None
-    #: Seconds between two prices that highPrice and lowPrice are the extremes of: 60, 3600 or 86400. Unit: seconds. Type: UInt32.
+    #: Seconds between two prices that highPrice and lowPrice are the extremes of: 60, 3600 or 86400; of Aerodrome v2 pools also 300 or 7200. Unit: seconds. Type: UInt32.
     resolutionSeconds: int
     #: The pool whose prices and swaps these are, the same in all rows. Type: String.
     poolAddress: str

@@ -8,7 +8,7 @@ import {
   MAX_CANDLES,
 } from "../../shared/contract/candle-params.ts";
 import { candleWindow } from "../endpoints/candle-columns.ts";
-import { maxCandlesOf, spansOf } from "../endpoints/candle-spans.ts";
+import { maxCandlesOf, spansOf } from "../endpoints/candle-params.ts";
 import { type PriceBucket, PriceSteps, poolCandles } from "./ohlcv.ts";
 
 /** A whole hour. */

@@ -15,7 +15,7 @@ import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { bodyOf } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
 import { ohlcvPool, ohlcvToken, prices as pricesEndpoint } from "../contract.ts";
-import { maxCandlesOf } from "../endpoints/candle-spans.ts";
+import { maxCandlesOf } from "../endpoints/candle-params.ts";
 import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 import { pricesOf, swapsOf } from "./kit/pool-expectation.ts";
 import { address } from "./kit/rows.ts";

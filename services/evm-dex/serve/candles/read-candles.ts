@@ -6,7 +6,7 @@ import {
 } from "../../../shared/contract/candle-params.ts";
 import type { Pacer } from "../../../shared/service/pacer.ts";
 import type { Store } from "../../../shared/storage/port.ts";
-import { spansOf } from "../../endpoints/candle-spans.ts";
+import { spansOf } from "../../endpoints/candle-params.ts";
 import { HOUR, type Span } from "../../metrics/bucket.ts";
 import { type PoolCandle, PriceSteps, poolCandles } from "../../metrics/ohlcv.ts";
 import { type CheckpointRow, type PoolRow, poolEvents, rollups } from "../../store/collections.ts";

@@ -2,7 +2,7 @@ import { defineEndpoint } from "../../../../shared/contract/define.ts";
 import { oneOf } from "../../../../shared/contract/param.ts";
 import { checkWindow } from "../../../../shared/contract/window.ts";
 import { CANDLE_RULES, candleColumns, candleWindow, PRICE_WORDS } from "../../candle-columns.ts";
-import { checkCandleRange } from "../../candle-spans.ts";
+import { checkCandleRange } from "../../candle-params.ts";
 import { onePool } from "../../params.ts";
 
 const IN_USD =

@@ -2,7 +2,7 @@ import { defineEndpoint } from "../../../../shared/contract/define.ts";
 import { chainId, evmAddress } from "../../../../shared/contract/param.ts";
 import { checkWindow } from "../../../../shared/contract/window.ts";
 import { CANDLE_RULES, candleColumns, candleWindow, PRICE_WORDS } from "../../candle-columns.ts";
-import { checkCandleRange } from "../../candle-spans.ts";
+import { checkCandleRange } from "../../candle-params.ts";
 
 const BY_PATH = "in USD, by that of the pool's other token then.";
 
