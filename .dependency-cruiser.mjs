@@ -25,6 +25,7 @@ const GATEWAY_ORDER = [
   "proxy/upstream/",
   "proxy/delivery/",
   "proxy/cache/",
+  "live/",
   "explorer/",
   "pages/",
   "mcp/",

@@ -10,6 +10,7 @@ import { createKeyGate } from "./auth/key-gate.ts";
 import { SuspendedKeyError } from "./auth/keys/key-authenticator.ts";
 import type { Auth } from "./auth/open-auth.ts";
 import { createPublicLimits } from "./auth/public-limits.ts";
+import { wantsEvents } from "./live/live-request.ts";
 import { isMessage, MCP_PATH } from "./mcp/http/message.ts";
 import { createMcpPage, mcpCors } from "./mcp/http/page.ts";
 import type { LiveExamples } from "./pages/live-examples.ts";
@@ -34,6 +35,8 @@ export interface GatewayDeps {
   /** The status of services' chains, for /readyz. */
   readonly statuses: ServiceStatuses;
   readonly forward: RequestForwarder;
+  /** Streams of events. */
+  readonly live: RequestForwarder;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracing?: Tracing | undefined;
@@ -60,10 +63,10 @@ export interface GatewayDeps {
  * two could disagree while newer services are rolled out behind an older gateway, and the hot path parses once.
  * Once the key is known, every response counts against its limits alone, errors too. Refusals without a valid key, pages
  * and OPTIONS count against the client's address, with 429 above its limit.
- * A response cache wraps `forward`. Payment is not a gate but a host of its own (payments/flow/payment-handler.ts).
+ * A response cache wraps `forward`; a request for events goes to `live` in its place. Payment is not a gate but a host of its own (payments/flow/payment-handler.ts).
  */
 export function createGateway(deps: GatewayDeps): Express {
-  const { log, metrics, tracing, clock, forward, isDraining, access } = deps;
+  const { log, metrics, tracing, clock, forward, live, isDraining, access } = deps;
   const { addressLimits } = access;
   const publicLimits = createPublicLimits(access);
   const keyGate = createKeyGate({
@@ -101,9 +104,10 @@ export function createGateway(deps: GatewayDeps): Express {
       if (!res.headersSent) setPageHeaders(res, exchange);
       sendError(res, error);
     };
+    const answer = wantsEvents(context.req) ? live : forward;
     try {
       const admitted = keyGate(context);
-      const done = admitted instanceof Promise ? admitted.then(() => forward(context)) : forward(context);
+      const done = admitted instanceof Promise ? admitted.then(() => answer(context)) : answer(context);
       return done instanceof Promise ? done.catch(fail) : done;
     } catch (error) {
       return fail(error);

@@ -35,6 +35,9 @@ export interface GatewayConfig {
   readonly workers?: number | undefined;
   /** Memory for cached responses of all workers; 0 or absent = no cache. */
   readonly cacheBytes?: number | undefined;
+  /** Streams that this process serves at once, and of them those of one key. */
+  readonly liveStreams: number;
+  readonly liveStreamsPerKey: number;
   /** The pay-per-request host; absent = no payments. */
   readonly payment?: PaymentConfig | undefined;
   /** Absent = nothing is traced. */
@@ -146,6 +149,8 @@ function readConfig(env: Environment): GatewayConfig {
     "PUBLIC_URL",
     "GATEWAY_WORKERS",
     "RESPONSE_CACHE_MB",
+    "LIVE_STREAMS",
+    "LIVE_STREAMS_PER_KEY",
     "DEADLINE_MS",
     "DRAIN_DELAY_MS",
     "DRAIN_TIMEOUT_MS",
@@ -179,6 +184,8 @@ function readConfig(env: Environment): GatewayConfig {
     trustedProxies: settings.TRUSTED_PROXIES ?? [],
     workers: settings.GATEWAY_WORKERS,
     cacheBytes: settings.RESPONSE_CACHE_MB * 1_048_576,
+    liveStreams: settings.LIVE_STREAMS,
+    liveStreamsPerKey: settings.LIVE_STREAMS_PER_KEY,
     payment,
     tracing: readTracingConfig(env, "gateway"),
     deadlineMs: settings.DEADLINE_MS,

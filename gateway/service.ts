@@ -11,6 +11,7 @@ import { openAuth } from "./auth/open-auth.ts";
 import { openAuthStores } from "./auth/open-stores.ts";
 import { catalogue as everyEndpoint } from "./catalogue.ts";
 import type { GatewayConfig, UpstreamAddress } from "./config.ts";
+import { type LiveParts, openLive } from "./live/open-live.ts";
 import { LiveExampleWatch } from "./pages/live-examples.ts";
 import {
   type PayHostDeps,
@@ -47,6 +48,8 @@ export interface GatewayParts {
   /** Limits shared among the workers of this gateway, used without Redis. */
   readonly sharedBuckets?: SharedBuckets;
   readonly httpTimeouts?: HttpTimeouts;
+  /** Times of live streams. */
+  readonly live?: LiveParts;
 }
 
 export interface RunningGateway {
@@ -99,6 +102,15 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
 
   const declared = parts.catalogue ?? everyEndpoint;
   const catalogue = config.payment ? applyPrices(declared, config.payment.prices) : declared;
+  const live = openLive(config, {
+    access,
+    client,
+    clock,
+    groups,
+    isDraining,
+    metrics,
+    parts: parts.live ?? {},
+  });
   const payHost = await openPayHost({
     ...{ config, catalogue, forward, delivery, log, metrics, tracing, clock },
     addressLimits: access.addressLimits,
@@ -115,6 +127,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     tokenRefusedBy,
     statuses,
     forward,
+    live: (context) => live.open(context),
     log,
     metrics,
     tracing,
@@ -128,6 +141,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   });
   const server = createGatewayServer(app, parts.httpTimeouts);
   const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
+    live.close();
     await Promise.all([access.close(), payHost?.stop(), admin?.stop()]);
     throw error;
   });
@@ -143,10 +157,12 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     isStopping = true;
     log.info({ drainDelayMs: config.drainDelayMs }, "draining");
     await new Promise((resolve) => setTimeout(resolve, config.drainDelayMs));
+    live.shutDown();
     await Promise.all([closeHttpServer(server, { timeoutMs: config.drainTimeoutMs }), payHost?.stop()]);
     poll.stop();
     liveExamples.stop();
     statuses.close();
+    live.close();
     client.close();
     await access.close();
     await tracing?.close();

@@ -38,6 +38,14 @@ describeWithChain("gateway: the pay-per-request host", () => {
   });
   after(() => world?.stop());
 
+  it("sells no live streams, and says so before any payment", async () => {
+    const gateway = await start({});
+    const answer = await fetch(gateway.urlOf(1), { headers: { Accept: "text/event-stream" } });
+    const { message } = (await answer.clone().json()) as { message: string };
+    await expectError(answer, "bad_request");
+    expect(message).to.match(/not sold by the request/);
+  });
+
   describe("with an address of its own", () => {
     const publicUrl = "https://pay.example";
 

@@ -13,6 +13,8 @@ import { type FakeUpstream, startFakeUpstream } from "./upstream.ts";
 
 /** Gateways in processes of their own, over one folder of data and fake services. */
 export interface GatewayProcesses {
+  /** Fake evm-dex, lending and solana. */
+  readonly services: readonly [FakeUpstream, FakeUpstream, FakeUpstream];
   /** Answers when it is ready. */
   start(env?: Readonly<Record<string, string>>): Promise<GatewayProcess>;
   /** `npm run keys`, over the same store. */
@@ -30,11 +32,7 @@ export interface GatewayProcess extends TestProcess {
 
 export async function createGatewayProcesses(): Promise<GatewayProcesses> {
   const folder = await mkdtemp(join(tmpdir(), "gateways-"));
-  const services: readonly FakeUpstream[] = await Promise.all([
-    startFakeUpstream(),
-    startFakeUpstream(),
-    startFakeUpstream(),
-  ]);
+  const services = await Promise.all([startFakeUpstream(), startFakeUpstream(), startFakeUpstream()]);
   const names = ["EVM_DEX", "LENDING", "SOLANA"];
   const addresses = Object.fromEntries(
     services.flatMap(({ url, grpc }, place) => [
@@ -44,6 +42,7 @@ export async function createGatewayProcesses(): Promise<GatewayProcesses> {
   );
   const running: TestProcess[] = [];
   return {
+    services,
     async start(env = {}) {
       const settings = { GATEWAY_PORT: "0", DATA_DIR: folder, ...addresses, ...env };
       const child = startProgram("gateway/main.ts", { env: settings });

@@ -42,6 +42,8 @@ export function testConfig(upstreams: GatewayConfig["upstreams"]): GatewayConfig
     bootstrapKey: BOOTSTRAP_KEY,
     store: { dataDir: "unused" },
     limits: UNLIMITED,
+    liveStreams: 1_000,
+    liveStreamsPerKey: 1_000,
     trustedProxies: [],
     deadlineMs: 5_000,
     drainDelayMs: 0,

@@ -8,7 +8,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RunningGrpcServer, startGrpcServer } from "../../services/shared/grpc/server.ts";
-import type { ChainStatus } from "../../services/shared/grpc/types.ts";
+import type { ChainStatus, LiveHead } from "../../services/shared/grpc/types.ts";
 
 interface SeenRequest {
   readonly method: string;
@@ -32,6 +32,10 @@ export interface FakeUpstream {
   probeDelayMs: number;
   /** What its status reports of its chains. */
   chains: readonly ChainStatus[];
+  /** Listeners to its heads: one for each gateway that has streams. */
+  readonly headListeners: ReadonlySet<(head: LiveHead) => void>;
+  /** Tells a new head. */
+  tellHead(head: LiveHead): void;
   /** Ends both servers at once, as a kill would. */
   stop(): Promise<void>;
   /** Listens again at the same addresses. */
@@ -40,6 +44,8 @@ export interface FakeUpstream {
 
 export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
   const seen: SeenRequest[] = [];
+  const headListeners = new Set<(head: LiveHead) => void>();
+  const heads = new Map<number, LiveHead>();
   const sockets = new Set<Socket>();
 
   const listenOn = async (httpPort: number, grpcPort: number) => {
@@ -73,6 +79,13 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
             return { service: name, mode: "serving", version: "0", chains, peers: [] };
           },
         },
+        heads: {
+          watch(listener) {
+            headListeners.add(listener);
+            for (const head of heads.values()) listener(head);
+            return () => void headListeners.delete(listener);
+          },
+        },
         health: async () => {
           // The same.
           if (upstream.probeDelayMs > 0) await sleep(upstream.probeDelayMs, undefined, { ref: false });
@@ -91,6 +104,11 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
     healthy: true,
     probeDelayMs: 0,
     chains: [],
+    headListeners,
+    tellHead(head) {
+      heads.set(head.chainId, head);
+      for (const listener of headListeners) listener(head);
+    },
     async stop() {
       const { http, grpc } = running;
       const closed = new Promise((resolve) => http.close(resolve));

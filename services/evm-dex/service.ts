@@ -74,6 +74,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
     status: createStatus({ ...deps, readings }),
     missingDataError: createWhyNoData(store, readings),
     prices: createPriceSource(deps),
+    heads: reading.heads,
     findExampleCandidates: findExampleScenes(deps),
     dataVersion: reading.dataVersion,
     maxAgeSeconds: reading.maxAgeSeconds,

@@ -97,6 +97,7 @@ export async function startLending(
       tracing,
       status: createStatus({ ...serving, chains, readings, peers: () => [evmDex.status()] }),
       missingDataError: createWhyNoData(store, { dataVersion: serving.dataVersion, readings }),
+      heads: serving.feed,
       dataVersion: serving.dataVersion,
       maxAgeSeconds: serving.maxAgeSeconds,
       onStop: stop,

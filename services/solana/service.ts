@@ -19,7 +19,7 @@ import { toDataVersion } from "./serve/answer.ts";
 import { createDeps } from "./serve/deps.ts";
 import { findExampleScenes } from "./serve/example-scenes.ts";
 import { hasData } from "./serve/head.ts";
-import { watchHead } from "./serve/heads.ts";
+import { createHeadFeed, watchHead } from "./serve/heads.ts";
 import { createHolderRequests } from "./serve/holder-requests.ts";
 import { createPriceSource } from "./serve/prices.ts";
 import { createServeMetrics } from "./serve/serve-metrics.ts";
@@ -81,6 +81,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
       tracing,
       status: createStatus({ store, readings }),
       prices: createPriceSource(store),
+      heads: createHeadFeed(store, { heads, log }),
       findExampleCandidates: findExampleScenes(deps),
       async missingDataError(_endpoint, { isAbsent }) {
         const isRead = hasData(await getCheckpoint(store));

@@ -4,6 +4,7 @@ import { type ExchangeSinks, getExchange, sendText } from "../../../services/sha
 import { setKeepAliveHeader } from "../../../services/shared/http/server.ts";
 import { runWithSpan } from "../../../services/shared/tracing/active.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
+import { wantsEvents } from "../../live/live-request.ts";
 import { MCP_PATH } from "../../mcp/http/message.ts";
 import { describeResources } from "../../pages/well-known.ts";
 import type { Clock } from "../../request/clock.ts";
@@ -61,6 +62,7 @@ export function createPaymentHandler({
       return payCors.answerPreflight(res);
     }
     if (!offer || req.method !== "GET") throw nothingForSale(offers);
+    if (wantsEvents(req)) throw streamsAreNotSold();
     // No client should pay for a 304.
     delete req.headers["if-none-match"];
     const { session, fields, span } = exchange;
@@ -109,6 +111,14 @@ function mcpIsNotSold(): ServiceError {
   return new ServiceError(
     "not_found",
     "The Model Context Protocol is not sold by the request: it is answered at /mcp of the host with API keys. Here, GET a path and pay by x402.",
+  );
+}
+
+/** A payment is for one answer that the gateway has in hand before it settles; a stream has no end to settle for. */
+function streamsAreNotSold(): ServiceError {
+  return new ServiceError(
+    "bad_request",
+    "Live streams are not sold by the request: they are served at the host with API keys. Here, leave out Accept: text/event-stream and pay for one table.",
   );
 }
 

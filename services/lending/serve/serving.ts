@@ -5,8 +5,10 @@ import { KnownFinalBlocks } from "../../shared/evm/finality/known-final.ts";
 import { createPricesClient } from "../../shared/grpc/client.ts";
 import { isTokenRefused } from "../../shared/grpc/errors.ts";
 import { hasData } from "../../shared/index/evm/checkpoint.ts";
+import { readRecentHeaders } from "../../shared/index/evm/headers.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { Metrics } from "../../shared/metrics/metrics.ts";
+import { HeadFeed, RECENT_BLOCKS } from "../../shared/service/head-feed.ts";
 import { HeadWatcher } from "../../shared/service/head-watcher.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import type { Tracing } from "../../shared/tracing/tracing.ts";
@@ -42,6 +44,8 @@ export interface Serving {
   readonly heads: HeadWatcher<CheckpointRow>;
   readonly tables: LendingTables;
   readonly finalBlocks: KnownFinalBlocks;
+  /** New heads whose tables are built, for live streams. */
+  readonly feed: HeadFeed;
   /** The version that a response would have now. */
   dataVersion(endpoint: Endpoint, params: ParamsOf<Endpoint>): DataVersion | undefined;
   maxAgeSeconds(endpoint: Endpoint, params: ParamsOf<Endpoint>): number;
@@ -75,10 +79,23 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
   await Promise.race([heads.started, sleep(FIRST_READ_MS, undefined, { ref: false })]);
   // A chain without data is ready at once.
   tables.update();
+  const feed = new HeadFeed({
+    chainIds: chains.map(({ chainId }) => chainId),
+    current: (chainId) => tables.builtHead(chainId),
+    readRecent: (chainId, block) => readRecentHeaders(store, { chainId, block, count: RECENT_BLOCKS }),
+    watch(notify) {
+      const unwatch = [heads.watch(() => tables.update()), tables.watch(notify)];
+      return () => {
+        for (const each of unwatch) each();
+      };
+    },
+    onFailure: (err, chainId) => log.warn({ err, chainId }, "the head cannot be told to live streams"),
+  });
   return {
     heads,
     tables,
     finalBlocks,
+    feed,
     dataVersion(endpoint, { chain_id }) {
       const protocol = protocolOf(endpoint);
       return typeof chain_id === "number"

@@ -26,7 +26,12 @@ function findFault(endpoint: Endpoint): string | undefined {
   if ((endpoint.body === "object") !== (endpoint.family === "solana")) {
     return `the body of ${endpoint.family} is not ${endpoint.body}`;
   }
-  return findColumnFault(endpoint.columns) ?? findParamFault(endpoint) ?? findAliasFault(endpoint);
+  return (
+    findColumnFault(endpoint.columns) ??
+    findLiveFault(endpoint) ??
+    findParamFault(endpoint) ??
+    findAliasFault(endpoint)
+  );
 }
 
 function findColumnFault(columns: readonly Column[]): string | undefined {
@@ -40,6 +45,14 @@ function findColumnFault(columns: readonly Column[]): string | undefined {
     names.add(name);
   }
   return undefined;
+}
+
+function findLiveFault({ live, columns, rowOrder }: Endpoint): string | undefined {
+  if (live === undefined) return undefined;
+  if (live.kind === "row") return rowOrder === "one row" ? undefined : "its stream tells one row of several";
+  const named = live.kind === "appends" ? [...live.key, live.block] : live.key;
+  const unknown = named.find((name) => !columns.some((column) => column.name === name));
+  return unknown === undefined ? undefined : `its stream reads ${unknown}, which is no column`;
 }
 
 function findParamFault(endpoint: Endpoint): string | undefined {

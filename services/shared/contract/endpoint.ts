@@ -15,6 +15,16 @@ export type MediaType =
 export type ParamShape = Readonly<Record<string, z.ZodType>>;
 
 /**
+ * What a stream tells of a table: of `row` its one row, whenever it has changed; of `list` the rows that were added, changed
+ * or removed; of `appends`, whose rows never change, the new ones, and in a reorg those that are taken back.
+ * `key`: columns that name a row; `block`: the column of the row's block or slot.
+ */
+export type LiveForm<Name extends string = string> =
+  | { readonly kind: "row" }
+  | { readonly kind: "list"; readonly key: readonly [Name, ...Name[]] }
+  | { readonly kind: "appends"; readonly key: readonly [Name, ...Name[]]; readonly block: Name };
+
+/**
  * The public declaration of one endpoint. The only place that states path, parameters, columns, media type and
  * summary: validation, OpenAPI, docs, routes and the test matrix derive from it.
  * Where columns are sortable, order_asc and order_desc are parameters too, over those names in column order.
@@ -39,6 +49,8 @@ export interface Endpoint<
   readonly rowOrder: string;
   /** The response for an address without data: an empty table, or 404 on endpoints about one pool or vault. */
   readonly whenAbsent: "empty" | "not_found";
+  /** How its table is told as a stream of server-sent events; absent where it is not. */
+  readonly live?: LiveForm<C[number]["name"]>;
   /** Price of a request on the pay-per-request host; absent where the endpoint is not sold there. */
   readonly priceUsd?: number;
   /** Rules between parameters; throws bad_request. The parameters' descriptions state them. */
@@ -60,7 +72,7 @@ export type ParamsOf<E extends Endpoint> = {
 } & ([SortableOf<E>] extends [never] ? unknown : { readonly order: readonly OrderTerm<SortableOf<E>>[] });
 
 /**
- * The block that a result was computed at: X-Data-Block, X-Data-As-Of, X-Data-From-Block,
+ * The block that a result was computed at: X-Data-Block, X-Data-Block-Hash, X-Data-As-Of, X-Data-From-Block,
  * X-Data-Positions-From-Block, X-Data-Swap-Share, X-Data-Stale and the ETag.
  */
 export interface DataVersion {

@@ -13,6 +13,9 @@ export const FORMAT_MEDIA_TYPES: Readonly<Record<Exclude<Format, "json">, string
   parquet: "application/vnd.apache.parquet",
 };
 
+/** The Content-Type of a live stream, which the gateway makes. */
+export const EVENT_STREAM = "text/event-stream";
+
 /** A parameter of every endpoint. Not part of the handlers' parameters: rows do not depend on it. */
 export const FORMAT_PARAM = "format";
 

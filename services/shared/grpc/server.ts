@@ -5,11 +5,13 @@ import { runWithSpan } from "../tracing/active.ts";
 import { endGrpcSpan, startGrpcServerSpan } from "../tracing/grpc.ts";
 import type { Tracing } from "../tracing/tracing.ts";
 import { toGrpcStatus } from "./errors.ts";
+import { createHeadsService } from "./heads.ts";
 import { createHealthService } from "./health.ts";
 import { fromPricesRequestMessage, toPricesMessage, toStatusMessage } from "./messages.ts";
 import { joinAddress, listenGrpc } from "./transport.ts";
 import {
   type CallOptions,
+  type LiveHeads,
   MAX_PRICE_TOKENS,
   type PriceSource,
   type PricesRequest,
@@ -25,6 +27,7 @@ export interface GrpcServerOptions {
   readonly services: {
     readonly status: StatusSource;
     readonly prices?: PriceSource;
+    readonly heads?: LiveHeads;
     /** Whether this process is ready; a rejection counts as false. */
     readonly health: () => Promise<boolean>;
   };
@@ -40,12 +43,12 @@ export interface GrpcServerOptions {
 
 export interface RunningGrpcServer {
   readonly address: string;
-  /** Ends health streams, rejects new calls, lets calls in flight finish for at most `timeoutMs`, then cancels them. */
+  /** Ends streams of health and heads, rejects new calls, lets calls in flight finish for at most `timeoutMs`, then cancels them. */
   stop(options: { timeoutMs: number }): Promise<void>;
 }
 
 /**
- * Serves Status, grpc.health.v1 and, where given, Prices, without TLS: for peers in one private network.
+ * Serves Status, grpc.health.v1 and, where given, Prices and Heads, without TLS: for peers in one private network.
  * Throws naming address and cause when the port cannot be bound.
  */
 export async function startGrpcServer(options: GrpcServerOptions): Promise<RunningGrpcServer> {
@@ -70,6 +73,13 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Runni
       }),
     });
   }
+  const heads =
+    services.heads &&
+    createHeadsService(services.heads, (metadata) => checkToken(options.isAuthorized, metadata));
+  if (heads !== undefined) {
+    names.push(fullName(protocols.heads.service));
+    server.addService(protocols.heads.service, heads.methods);
+  }
   const health = createHealthService({
     services: names,
     healthy: services.health,
@@ -84,6 +94,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Runni
     address: joinAddress({ host, port: listener.port }),
     stop({ timeoutMs }) {
       health.drain();
+      heads?.drain();
       listener.close();
       stopping ??= shutDown(server, timeoutMs);
       return stopping;

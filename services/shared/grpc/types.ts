@@ -128,6 +128,27 @@ export interface StatusSource {
   getStatus(options?: CallOptions): Promise<ServiceStatus>;
 }
 
+export interface BlockRef {
+  readonly block: number;
+  readonly hash: string;
+}
+
+/** A new head of a chain. */
+export interface LiveHead extends BlockRef {
+  readonly chainId: number;
+  /** Unix seconds. */
+  readonly time: number;
+  /** Changes where tables of the same block may have. */
+  readonly version: string;
+  /** The last stored blocks up to it, oldest first. */
+  readonly recent: readonly BlockRef[];
+}
+
+/** Tells of the current head of each chain, and then of each later one, until the returned function is called. */
+export interface LiveHeads {
+  watch(listener: (head: LiveHead) => void): () => void;
+}
+
 /** A PriceSource or StatusSource behind a connection. */
 export interface RpcClient {
   /** Ends the connection; calls in flight fail. */

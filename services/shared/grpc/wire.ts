@@ -48,6 +48,14 @@ export interface StatusResponseMessage {
   chains: ChainStatusMessage[];
   peers: { name: string; state: string }[];
 }
+export interface HeadMessage {
+  chainId: number;
+  block: number;
+  hash: string;
+  time: number;
+  version: string;
+  recent: { block: number; hash: string }[];
+}
 export interface HealthRequestMessage {
   service: string;
 }
@@ -64,6 +72,7 @@ export const MESSAGE_LIMITS = {
 interface Protocols {
   readonly prices: ServiceClientConstructor;
   readonly status: ServiceClientConstructor;
+  readonly heads: ServiceClientConstructor;
   readonly health: ServiceClientConstructor;
 }
 
@@ -73,7 +82,7 @@ let loaded: Protocols | undefined;
 export function loadProtocols(): Protocols {
   if (loaded !== undefined) return loaded;
   const folder = fileURLToPath(new URL("../../../proto/", import.meta.url));
-  const definition = loadSync(["prices.proto", "status.proto", "health.proto"], {
+  const definition = loadSync(["prices.proto", "status.proto", "heads.proto", "health.proto"], {
     includeDirs: [folder],
     // Block numbers and Unix seconds stay far below 2^53.
     longs: Number,
@@ -82,11 +91,11 @@ export function loadProtocols(): Protocols {
     arrays: true,
   });
   const root = loadPackageDefinition(definition) as unknown as {
-    chaintables: { v1: { Prices: ServiceClientConstructor; Status: ServiceClientConstructor } };
+    chaintables: { v1: Record<"Prices" | "Status" | "Heads", ServiceClientConstructor> };
     grpc: { health: { v1: { Health: ServiceClientConstructor } } };
   };
-  const { Prices, Status } = root.chaintables.v1;
-  loaded = { prices: Prices, status: Status, health: root.grpc.health.v1.Health };
+  const { Prices, Status, Heads } = root.chaintables.v1;
+  loaded = { prices: Prices, status: Status, heads: Heads, health: root.grpc.health.v1.Health };
   return loaded;
 }
 

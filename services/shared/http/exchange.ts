@@ -22,6 +22,8 @@ export interface Exchange {
   failure?: unknown;
   /** Called when the response was sent or the client disconnected; one listener at a time. */
   onClose?: (() => void) | undefined;
+  /** Of a stream that its client ends: monotonic milliseconds of its first byte, until which it counts as a request. */
+  answeredMs?: number;
   /** Probes are logged at debug level only. */
   isProbe?: boolean;
   /** Its span, if requests are traced. */
@@ -107,8 +109,10 @@ function report(
   const { method } = req;
   const passedMs = performance.now() - exchange.startedMs;
   // The response no longer holds its socket by now, the request still does.
-  const status = statusOf({ res, socket: req.socket }, failure);
-  metrics.observeRequest({ route, method, status, seconds: passedMs / 1000 });
+  const isStream = exchange.answeredMs !== undefined && failure === undefined;
+  const status = isStream ? res.statusCode : statusOf({ res, socket: req.socket }, failure);
+  const answeredMs = (exchange.answeredMs ?? performance.now()) - exchange.startedMs;
+  metrics.observeRequest({ route, method, status, seconds: answeredMs / 1000 });
   const durationMs = Math.round(passedMs * 1000) / 1000;
   const bytes = Number(res.getHeader("Content-Length") ?? 0);
   const isExpected = failure instanceof ServiceError && failure.isExpected;

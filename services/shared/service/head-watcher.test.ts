@@ -151,4 +151,21 @@ describe("HeadWatcher", () => {
     expect(heads.hasAnswered(CHAIN_ID)).to.equal(true);
     expect(heads.last(CHAIN_ID)).to.deep.equal(at(200));
   });
+
+  it("reads more often while somebody watches, and calls back after every read", async () => {
+    const heads = watch({ pollMs: 30, watchedPollMs: 1 });
+    await heads.started;
+    let calls = 0;
+    const unwatch = heads.watch((chainId) => {
+      expect(chainId).to.equal(CHAIN_ID);
+      calls += 1;
+    });
+    moveTo(150);
+    await until(() => calls > 5);
+    unwatch();
+    const before = calls;
+    moveTo(151);
+    await until(() => heads.current(CHAIN_ID)?.block === 151);
+    expect(calls).to.equal(before);
+  });
 });

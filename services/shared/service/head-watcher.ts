@@ -28,11 +28,15 @@ export interface HeadWatcherOptions<C extends Checkpoint> {
   /** Called once for each outage. */
   readonly onFailure?: (error: unknown, chainId: number) => void;
   readonly pollMs?: number;
+  /** The same while somebody watches. */
+  readonly watchedPollMs?: number;
   /** A checkpoint older than this is not used; 2 s by default. */
   readonly trustMs?: number;
 }
 
 const POLL_MS = 100;
+/** Half of it is the wait of a live stream for each block; a read of one row by its key takes some 0.1 ms. */
+const WATCHED_POLL_MS = 20;
 const TRUST_MS = 2_000;
 
 interface ObservedCheckpoint<C> {
@@ -41,7 +45,8 @@ interface ObservedCheckpoint<C> {
 }
 
 /**
- * Reads the checkpoint of each chain ten times a second, one row by its key, so that requests need not. It reads the store
+ * Reads the checkpoint of each chain ten times a second, one row by its key, so that requests need not; more often while
+ * live streams wait for it. It reads the store
  * and never a cache: an ingest that lost the cache may be far ahead of the head in it.
  */
 export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
@@ -49,6 +54,7 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
   readonly #seen = new Map<number, ObservedCheckpoint<C>>();
   readonly #answered = new Set<number>();
   readonly #stop = new AbortController();
+  readonly #watchers = new Set<(chainId: number) => void>();
   /** Resolves after the first read of each chain, whether it succeeded or not. */
   readonly started: Promise<void>;
 
@@ -83,6 +89,12 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
     this.#seen.set(checkpoint.chainId, { checkpoint, startedMs });
   }
 
+  /** Calls back after every read, and reads more often, until the returned function is called. */
+  watch(notify: (chainId: number) => void): () => void {
+    this.#watchers.add(notify);
+    return () => void this.#watchers.delete(notify);
+  }
+
   /** The index was deleted: earlier checkpoints are dropped. */
   #observeNone(chainId: number, startedMs: number): void {
     const seen = this.#seen.get(chainId);
@@ -97,6 +109,7 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
   async #poll(chainId: number, onFirst: () => void): Promise<void> {
     const { signal } = this.#stop;
     const { read, onFailure, pollMs = POLL_MS } = this.#options;
+    const { watchedPollMs = Math.min(pollMs, WATCHED_POLL_MS) } = this.#options;
     let failing = false;
     while (!signal.aborted) {
       try {
@@ -107,12 +120,14 @@ export class HeadWatcher<C extends Checkpoint> implements Heads<C>, HeadAges {
         else this.#observeNone(chainId, startedMs);
         this.#answered.add(chainId);
         failing = false;
+        for (const notify of this.#watchers) notify(chainId);
       } catch (error) {
         if (!failing && !signal.aborted) onFailure?.(error, chainId);
         failing = true;
       }
       onFirst();
-      await sleep(pollMs, undefined, { signal, ref: false }).catch(() => {});
+      const pauseMs = this.#watchers.size > 0 ? watchedPollMs : pollMs;
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 

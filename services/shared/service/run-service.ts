@@ -1,6 +1,6 @@
 import type { DataVersion, Endpoint, ParamsOf } from "../contract/endpoint.ts";
 import { type RunningGrpcServer, startGrpcServer } from "../grpc/server.ts";
-import type { PriceSource, ServiceMode, ServiceStatus, StatusSource } from "../grpc/types.ts";
+import type { LiveHeads, PriceSource, ServiceMode, ServiceStatus, StatusSource } from "../grpc/types.ts";
 import { closeHttpServer, createHttpServer, listen } from "../http/server.ts";
 import { showChains } from "../ingest-status/show-chains.ts";
 import { createLog, type Log } from "../logging/log.ts";
@@ -29,6 +29,8 @@ export interface ServiceOptions {
   /** Must be fast: /readyz, gRPC health and Status use it. A rejection means not ready. */
   readonly status: (signal?: AbortSignal) => Promise<OwnStatus>;
   readonly prices?: PriceSource;
+  /** New heads, for the live streams of gateways. */
+  readonly heads?: LiveHeads;
   /** Finds examples of the endpoints' parameters in the stored data; absent = the service offers none. */
   readonly findExampleCandidates?: FindExampleCandidates;
   /** See ServiceAppOptions. */
@@ -118,6 +120,7 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
       status,
       health: async () => (await readiness()).ready,
       ...(options.prices && { prices: options.prices }),
+      ...(options.heads && { heads: options.heads }),
     },
     onInternalError: (err, method) => log.error({ err, method }, "gRPC call failed"),
   });

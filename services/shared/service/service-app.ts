@@ -247,6 +247,7 @@ function setCacheHeaders(res: Response, { tag, version, maxAge }: CacheState): v
   res.setHeader("Cache-Control", `private, max-age=${maxAge}`);
   if (version === undefined) return;
   res.setHeader("X-Data-Block", version.block);
+  if (version.blockHash !== undefined) res.setHeader("X-Data-Block-Hash", version.blockHash);
   res.setHeader("X-Data-As-Of", `${new Date(version.time * 1000).toISOString().slice(0, 19)}+00:00`);
   if (version.fromBlock !== undefined) res.setHeader("X-Data-From-Block", version.fromBlock);
   if (version.positionsFromBlock !== undefined)

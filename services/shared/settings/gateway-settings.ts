@@ -56,6 +56,18 @@ export const GATEWAY_SETTINGS = {
     usedBy: ["gateway"],
     meaning: "Requests that a key may ask a UTC day, where it has no quota of its own; 0 = any number",
   },
+  LIVE_STREAMS: {
+    parse: integer({ min: 0, max: 1_000_000 }),
+    default: "1000",
+    usedBy: ["gateway"],
+    meaning: "Live streams that one process of the gateway serves at once; 0 = none",
+  },
+  LIVE_STREAMS_PER_KEY: {
+    parse: integer({ min: 1, max: 1_000_000 }),
+    default: "20",
+    usedBy: ["gateway"],
+    meaning: "Live streams that one key may hold open at one process of the gateway",
+  },
   ADDRESS_RATE: {
     parse: requestRate,
     default: "20",

@@ -2,9 +2,11 @@ import { limitFailureReports } from "../../../shared/cache/failure-reports.ts";
 import { openCache } from "../../../shared/cache/open.ts";
 import type { DataVersion, Endpoint, ParamsOf } from "../../../shared/contract/endpoint.ts";
 import { blockSecondsOf } from "../../../shared/evm/chains.ts";
-import { versionOf } from "../../../shared/index/evm/checkpoint.ts";
+import { currentHead, versionOf } from "../../../shared/index/evm/checkpoint.ts";
+import { readRecentHeaders } from "../../../shared/index/evm/headers.ts";
 import type { Log } from "../../../shared/logging/log.ts";
 import type { Metrics } from "../../../shared/metrics/metrics.ts";
+import { HeadFeed, RECENT_BLOCKS } from "../../../shared/service/head-feed.ts";
 import type { StoreDeps } from "../deps.ts";
 import { watchHeads } from "../heads.ts";
 import { PoolReader } from "./pool-reader.ts";
@@ -15,6 +17,8 @@ const CACHE_TIMEOUT_MS = 20;
 
 interface PoolReads {
   readonly pools: PoolReader;
+  /** New heads, for live streams. */
+  readonly heads: HeadFeed;
   /** The version that a response would have now, from memory. */
   dataVersion(endpoint: Endpoint, params: ParamsOf<Endpoint>): DataVersion | undefined;
   maxAgeSeconds(endpoint: Endpoint, params: ParamsOf<Endpoint>): number;
@@ -51,8 +55,16 @@ export async function openPoolReads(
     onFailure,
     ...(cache && { cache }),
   });
+  const feed = new HeadFeed({
+    chainIds,
+    current: (chainId) => currentHead(heads.current(chainId)),
+    readRecent: (chainId, block) => readRecentHeaders(store, { chainId, block, count: RECENT_BLOCKS }),
+    watch: (notify) => heads.watch(notify),
+    onFailure: (err, chainId) => log.warn({ err, chainId }, "the head cannot be told to live streams"),
+  });
   return {
     pools,
+    heads: feed,
     dataVersion(_endpoint, { chain_id }) {
       const head = typeof chain_id === "number" ? heads.current(chain_id) : undefined;
       return head && versionOf(head);

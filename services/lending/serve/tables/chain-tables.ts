@@ -3,6 +3,7 @@ import type { DataVersion } from "../../../shared/contract/endpoint.ts";
 import type { PriceSource } from "../../../shared/grpc/types.ts";
 import { versionOf } from "../../../shared/index/evm/checkpoint.ts";
 import { TimeSlices } from "../../../shared/process/time-slices.ts";
+import type { CurrentHead } from "../../../shared/service/head-feed.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { Tracing } from "../../../shared/tracing/tracing.ts";
 import type { CuratorRegistry } from "../../curators.ts";
@@ -127,6 +128,15 @@ export class ChainTables {
   /** The version of the last read head; undefined before the first. */
   get version(): DataVersion | undefined {
     return this.#checkpoint && versionOf(this.#checkpoint);
+  }
+
+  /** The head of the last built tables; its version has those of all protocols. Undefined before the first. */
+  get builtHead(): CurrentHead | undefined {
+    const versions = [...this.#protocols.keys()].flatMap((protocol) => this.current(protocol)?.version ?? []);
+    const [first] = versions.sort((a, b) => b.block - a.block);
+    if (first?.blockHash === undefined) return undefined;
+    const version = versions.map(({ blockHash, tag }) => `${blockHash?.slice(0, 10)}/${tag}`).join(" ");
+    return { block: first.block, hash: first.blockHash, time: first.time, version };
   }
 
   /**

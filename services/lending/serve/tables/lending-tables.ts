@@ -2,6 +2,7 @@ import type { SpanContext } from "@opentelemetry/api";
 import type { DataVersion } from "../../../shared/contract/endpoint.ts";
 import { ServiceError } from "../../../shared/errors.ts";
 import { hasData } from "../../../shared/index/evm/checkpoint.ts";
+import type { CurrentHead } from "../../../shared/service/head-feed.ts";
 import type { HeadWatcher } from "../../../shared/service/head-watcher.ts";
 import type { ProtocolId } from "../../protocols/protocol-id.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
@@ -30,6 +31,7 @@ export class LendingTables {
   readonly #heads: HeadWatcher<CheckpointRow>;
   readonly #chains: ReadonlyMap<number, ChainTables>;
   readonly #timer: NodeJS.Timeout;
+  readonly #watchers = new Set<(chainId: number) => void>();
 
   constructor(options: LendingTablesOptions) {
     this.#heads = options.heads;
@@ -45,8 +47,26 @@ export class LendingTables {
       if (!this.#heads.hasAnswered(chainId)) continue;
       // Not `current`: while the store is unavailable, the last tables serve; their version names their block.
       const head = this.#heads.last(chainId);
-      void tables.update(hasData(head) ? head : undefined);
+      const done = tables.update(hasData(head) ? head : undefined);
+      if (this.#watchers.size > 0) void done.then(() => this.#notify(chainId));
     }
+  }
+
+  /** Calls back whenever tables of a chain may have been built, until the returned function is called. */
+  watch(notify: (chainId: number) => void): () => void {
+    this.#watchers.add(notify);
+    return () => void this.#watchers.delete(notify);
+  }
+
+  #notify(chainId: number): void {
+    for (const notify of this.#watchers) notify(chainId);
+  }
+
+  /** The head that a chain's tables are built at, with a version that any change of its tables changes. */
+  builtHead(chainId: number): CurrentHead | undefined {
+    const chain = this.#chains.get(chainId);
+    if (chain?.state !== "ready") return undefined;
+    return chain.builtHead;
   }
 
   /** Whether this process has not read the store yet: it is not ready until then. */

@@ -6,6 +6,10 @@ const HEADERS = {
     description: "Block or slot that the response was made from.",
     schema: { type: "integer", format: "int64" },
   },
+  "X-Data-Block-Hash": {
+    description: "Hash of that block: another one at the same number says that the chain was reorganised.",
+    schema: { type: "string" },
+  },
   "X-Data-As-Of": { description: "Time of that block, ISO 8601 UTC.", schema: { type: "string" } },
   "X-Data-From-Block": {
     description: "First indexed block: numbers say nothing about what lies before.",
@@ -73,6 +77,7 @@ function headerRefs(names: readonly HeaderName[]): Record<string, unknown> {
 export function successHeaders(): Record<string, unknown> {
   return headerRefs([
     "X-Data-Block",
+    "X-Data-Block-Hash",
     "X-Data-As-Of",
     "X-Data-From-Block",
     "X-Data-Positions-From-Block",

@@ -39,3 +39,11 @@ export function versionOf(checkpoint: EvmCheckpoint): DataVersion {
     fromBlock: checkpoint.fromBlock,
   };
 }
+
+/** What live streams are told of a head. */
+export function currentHead(checkpoint: EvmCheckpoint | undefined) {
+  if (checkpoint === undefined) return undefined;
+  const { blockNumber, blockHash, blockTime, fromBlock } = checkpoint;
+  // Tables change with the first block of the index, when history grows backwards.
+  return { block: blockNumber, hash: blockHash, time: blockTime, version: String(fromBlock) };
+}

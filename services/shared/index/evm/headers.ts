@@ -1,5 +1,6 @@
 import type { BlockHeader, LogRange } from "../../evm/port.ts";
-import { collection, type RowOf } from "../../storage/port.ts";
+import type { BlockRef } from "../../grpc/types.ts";
+import { collection, type RowOf, type Store } from "../../storage/port.ts";
 
 /** The last headers up to the checkpoint: a reorg is found by their hashes. Lending keeps block 0 too. */
 export const headers = collection({
@@ -17,6 +18,19 @@ export function toHeaderRow(
   { number, hash, parentHash, timestamp }: Pick<BlockHeader, "number" | "hash" | "parentHash" | "timestamp">,
 ): HeaderRow {
   return { chainId, number, hash, parentHash, time: timestamp };
+}
+
+/** The last stored blocks up to this one, oldest first. */
+export async function readRecentHeaders(
+  store: Pick<Store, "find">,
+  { chainId, block, count }: { readonly chainId: number; readonly block: number; readonly count: number },
+): Promise<BlockRef[]> {
+  const rows = await store.find(headers, {
+    filter: { chainId, number: { gt: block - count, lte: block } },
+    order: [{ field: "number", direction: "asc" }],
+    fields: ["number", "hash"],
+  });
+  return rows.map(({ number, hash }) => ({ block: number, hash }));
 }
 
 /** Inclusive. */

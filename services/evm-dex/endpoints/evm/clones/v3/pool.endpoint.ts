@@ -20,4 +20,5 @@ export const endpoint = defineEndpoint({
   columns: [...poolCreatedAt, ...poolDexName, ...v3PoolState, ...v3SwapVolume, ...v3FeeApr, ...v3Activity],
   rowOrder: "one row",
   whenAbsent: "not_found",
+  live: { kind: "row" },
 });

@@ -82,4 +82,5 @@ export const endpoint = defineEndpoint({
   ],
   rowOrder: "one row",
   whenAbsent: "not_found",
+  live: { kind: "row" },
 });

@@ -95,4 +95,5 @@ export const endpoint = defineEndpoint({
   ],
   rowOrder: "one row",
   whenAbsent: "not_found",
+  live: { kind: "row" },
 });

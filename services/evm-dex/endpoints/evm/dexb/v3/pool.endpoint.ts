@@ -13,4 +13,5 @@ export const endpoint = defineEndpoint({
   columns: [...poolCreatedAt, ...v3PoolState, ...v3SwapVolume, ...v3FeeApr, ...v3Activity],
   rowOrder: "one row",
   whenAbsent: "not_found",
+  live: { kind: "row" },
 });

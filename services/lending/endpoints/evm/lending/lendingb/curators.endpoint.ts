@@ -14,4 +14,5 @@ export const endpoint = defineEndpoint({
   columns: curatorListColumns,
   rowOrder: "totalTvlUsd descending (unpriced last), then curatorAddress ascending",
   whenAbsent: "empty",
+  live: { kind: "list", key: ["curatorAddress"] },
 });

@@ -14,4 +14,5 @@ export const endpoint = defineEndpoint({
   columns: eulerMarketColumns,
   rowOrder: "tvlUsd descending (unpriced last), then marketId ascending",
   whenAbsent: "empty",
+  live: { kind: "list", key: ["marketId"] },
 });

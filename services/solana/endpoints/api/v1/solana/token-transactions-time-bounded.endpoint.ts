@@ -26,6 +26,7 @@ export const endpoint = defineEndpoint({
   ],
   rowOrder: TRANSACTION_ORDER,
   whenAbsent: "empty",
+  live: { kind: "appends", block: "slot", key: ["signature", "txType", "poolAddress"] },
   priceUsd: PAID_PRICE_USD,
   check: checkWindow,
 });

@@ -68,6 +68,7 @@ export const endpoint = defineEndpoint({
   ],
   rowOrder: TRANSACTION_ORDER,
   whenAbsent: "empty",
+  live: { kind: "appends", block: "slot", key: ["transactionHash", "instructionIndex"] },
   priceUsd: PAID_PRICE_USD,
   check: checkWindow,
 });

@@ -23,4 +23,5 @@ export const endpoint = defineEndpoint({
   columns: aavePoolColumns,
   rowOrder: "tvlUsd descending (unpriced last), then poolAddress, underlyingAddress ascending",
   whenAbsent: "empty",
+  live: { kind: "list", key: ["poolAddress", "underlyingAddress"] },
 });

@@ -14,4 +14,5 @@ export const endpoint = defineEndpoint({
   columns: morphoCuratorVaultColumns,
   rowOrder: "tvlUsd descending (unpriced last), then poolAddress ascending",
   whenAbsent: "empty",
+  live: { kind: "list", key: ["poolAddress"] },
 });

@@ -13,4 +13,5 @@ export const endpoint = defineEndpoint({
   columns: morphoVaultColumns,
   rowOrder: "tvlUsd descending (unpriced last), then vaultAddress ascending",
   whenAbsent: "empty",
+  live: { kind: "list", key: ["vaultAddress"] },
 });

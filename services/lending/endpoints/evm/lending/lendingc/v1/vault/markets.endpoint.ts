@@ -13,4 +13,5 @@ export const endpoint = defineEndpoint({
   columns: morphoVaultMarketColumns,
   rowOrder: "tvlUsd of the market (not shown) descending (unpriced last), then marketId ascending",
   whenAbsent: "not_found",
+  live: { kind: "list", key: ["marketId"] },
 });
