@@ -23,6 +23,7 @@ const EXPOSED_HEADERS = [
   "X-Cache",
   "X-Data-As-Of",
   "X-Data-Block",
+  "X-Data-Block-Hash",
   "X-Data-From-Block",
   "X-Data-Positions-From-Block",
   "X-Data-Stale",
@@ -61,7 +62,7 @@ export function createCors(options: {
 /** Of the host with API keys. */
 export const keyCors = createCors({
   methods: ["GET", "HEAD", "OPTIONS"],
-  allowed: ["X-API-KEY", "Accept", "If-None-Match"],
+  allowed: ["X-API-KEY", "Accept", "If-None-Match", "Last-Event-ID"],
 });
 
 /** Of the pay-per-request host. Its clients ask for the exposed headers by a header of the request. */

@@ -21,6 +21,12 @@ const ROW = "x".repeat(20_000);
 /** What a heap may differ by between two rounds. All the events of one round, kept once a listener, are 500 MB. */
 const MOST_GROWTH_BYTES = 60_000_000;
 
+/** These, once each, and three blocks taken back by each reorg. */
+function expectEvents(reader: EventReader, expected: readonly string[]): void {
+  expect(reader.events.map(({ name, data }) => `${name} ${data.block}`)).to.deep.equal(expected);
+  for (const { data } of reader.named("reorg")) expect(data.takenBack.length).to.equal(3);
+}
+
 describeThorough(`gateway: ${LISTENERS} live streams of one table`, () => {
   let processes: GatewayProcesses;
   let gateway: GatewayProcess;
@@ -71,13 +77,9 @@ describeThorough(`gateway: ${LISTENERS} live streams of one table`, () => {
       await Promise.all(all.map((reader) => reader.count(expected.length)));
       resident.push(await residentBytes());
       // What the test itself keeps must not fill the machine.
-      for (const reader of all) for (const event of reader.events) delete event.data.rows;
+      for (const { data } of all.flatMap(({ events }) => events)) delete data.rows;
     }
-    for (const reader of all) {
-      const seen = reader.events.map(({ name, data }) => `${name} ${data.block}`);
-      expect(seen).to.deep.equal(expected);
-      for (const { data } of reader.named("reorg")) expect(data.takenBack.length).to.equal(3);
-    }
+    for (const reader of all) expectEvents(reader, expected);
     const [, warm = 0] = resident;
     expect(Math.max(...resident.slice(2)) - warm, `resident: ${resident.join(", ")}`).to.be.lessThan(
       MOST_GROWTH_BYTES,

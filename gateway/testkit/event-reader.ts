@@ -16,6 +16,8 @@ export class EventReader {
   retryMs: number | undefined;
   response: IncomingMessage | undefined;
   isOver = false;
+  /** Called with each event as it comes. */
+  onEvent: (event: SentEvent) => void = () => {};
   readonly #request: ClientRequest;
   #text = "";
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { after, afterEach, before, it } from "mocha";
 import { startGrpcServer } from "../../shared/grpc/server.ts";
+import { headers } from "../../shared/index/evm/headers.ts";
 import { SERVED, withoutSource } from "../../shared/ingest-status/testkit/status-row.ts";
 import { createTokenCheck } from "../../shared/service/service-token.ts";
 import { openStore } from "../../shared/storage/open.ts";
@@ -52,7 +53,8 @@ describeWithProcesses("lending with data and without evm-dex", () => {
     const store = await openStore({ service: "lending", dataDir: filledDir });
     await store.declare(COLLECTIONS);
     const rows = PROTOCOL_IDS.map((id) => unitRow("all", { rows: worldOf(id), block: 200, version: 1 }));
-    await store.write([put(entities, rows), put(checkpoints, [head])]);
+    const header = { chainId: CHAIN_ID, number: 200, hash: "0x200", parentHash: "0x199", time: now };
+    await store.write([put(entities, rows), put(headers, [header]), put(checkpoints, [head])]);
     await store.close();
   });
 

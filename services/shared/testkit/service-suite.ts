@@ -7,7 +7,8 @@ import { FORMAT_PARAM, FORMATS, type Format, mediaTypeOf } from "../contract/for
 import { type DerivedCase, deriveCases } from "../contract/testkit/test-cases.ts";
 import { type ErrorBody, type ErrorCode, HTTP_STATUS } from "../errors.ts";
 import { createHealthClient, createStatusClient } from "../grpc/client.ts";
-import type { ServiceStatus } from "../grpc/types.ts";
+import { createHeadsClient } from "../grpc/heads.ts";
+import type { LiveHead, ServiceStatus } from "../grpc/types.ts";
 import { VERSION } from "../process/version.ts";
 import { describeWithProcesses } from "./describe.ts";
 import { bodyOf, until } from "./fixture.ts";
@@ -104,6 +105,28 @@ export function describeService(suite: ServiceSuite): void {
       } finally {
         status.close();
         health.close();
+      }
+    });
+
+    it("tells the heads of its chains over gRPC, each with the blocks before it", async () => {
+      const indexed = (suite.status?.chains ?? []).filter(({ indexedBlock }) => indexedBlock !== null);
+      const client = createHeadsClient(service.grpcAddress);
+      const heads = new Map<number, LiveHead>();
+      const errors: unknown[] = [];
+      const onHead = (head: LiveHead) => void heads.set(head.chainId, head);
+      const stop = client.watch({ onHead, onEnd: (error) => errors.push(error) });
+      try {
+        await until(() => heads.size === indexed.length || errors.length > 0);
+        expect(errors).to.deep.equal([]);
+        for (const { chainId, indexedBlock, indexedBlockHash, indexedTime } of indexed) {
+          const head = heads.get(chainId);
+          const block = { block: indexedBlock, hash: indexedBlockHash };
+          expect(head).to.deep.include({ chainId, ...block, time: indexedTime });
+          expect(head?.recent.at(-1)).to.deep.equal(block);
+        }
+      } finally {
+        stop();
+        client.close();
       }
     });
 

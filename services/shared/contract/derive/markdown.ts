@@ -1,5 +1,6 @@
 import type { Column } from "../column.ts";
 import type { Endpoint } from "../endpoint.ts";
+import { EVENT_STREAM } from "../format.ts";
 import { describeParameters, type ParameterDoc, type ParameterSchema } from "./parameters.ts";
 
 /** One endpoint as a Markdown section: what it is, its parameters, its columns. */
@@ -22,7 +23,19 @@ export function describeAnswer(endpoint: Endpoint): string {
     endpoint.priceUsd === undefined
       ? ""
       : ` Also sold at ${endpoint.priceUsd} USD a request (x402 version 2).`;
-  return `${order}; ${absent}. Media type \`${endpoint.mediaType}\`.${price}`;
+  return `${order}; ${absent}. Media type \`${endpoint.mediaType}\`.${price}${describeLive(endpoint)}`;
+}
+
+const LIVE_FORMS = {
+  row: "the row whenever it changes",
+  list: "rows that are added, changed or removed",
+  appends: "new rows, and in a reorg those taken back",
+} as const;
+
+function describeLive({ live }: Endpoint): string {
+  if (live === undefined) return "";
+  const key = live.kind === "row" ? "" : `; rows are named by ${live.key.join(", ")}`;
+  return ` Live with \`Accept: ${EVENT_STREAM}\`: the table, then ${LIVE_FORMS[live.kind]}, each with its block${key}.`;
 }
 
 export function columnsTable(columns: readonly Column[]): string {

@@ -238,6 +238,11 @@ const SCHEMAS = {
   Ndjson: { type: "string", description: "One JSON object a line, by column name." },
   Arrow: { type: "string", format: "binary", description: "An Arrow IPC stream of one record batch." },
   Parquet: { type: "string", format: "binary", description: "A Parquet file." },
+  EventStream: {
+    type: "string",
+    description:
+      "Server-sent events, each with the id `<chain>-<block>-<hash>-<tag>`: `snapshot` (columns and rows), then `change` (rows added or changed, keys removed), `reorg` (blocks taken back, and the change back), `head` (a block that changed nothing), `error` (the body of an error; the stream goes on, unless it ends) and `end`. The header Last-Event-ID resumes a stream.",
+  },
   Error: {
     type: "object",
     properties: {

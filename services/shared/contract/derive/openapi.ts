@@ -1,6 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import type { Examples } from "../examples.ts";
-import { FORMAT_MEDIA_TYPES } from "../format.ts";
+import { EVENT_STREAM, FORMAT_MEDIA_TYPES } from "../format.ts";
 import { columnsTable, describeAnswer } from "./markdown.ts";
 import { errorResponses, FORMAT_SCHEMAS, SHARED_COMPONENTS, successHeaders } from "./openapi-components.ts";
 import {
@@ -124,6 +124,13 @@ const OTHER_FORMATS = Object.fromEntries(
   ]),
 );
 
+function liveContent({ live }: Endpoint): Record<string, unknown> {
+  if (live === undefined) return {};
+  return {
+    [EVENT_STREAM]: { schema: { $ref: "#/components/schemas/EventStream" }, "x-live": live },
+  };
+}
+
 function success(endpoint: Endpoint): Record<string, unknown> {
   const table = {
     allOf: [{ $ref: "#/components/schemas/Table" }],
@@ -140,6 +147,6 @@ function success(endpoint: Endpoint): Record<string, unknown> {
   return {
     description: `${endpoint.summary}. Columns, in order:\n\n${columnsTable(endpoint.columns)}`,
     headers: successHeaders(),
-    content: { [endpoint.mediaType]: { schema }, ...OTHER_FORMATS },
+    content: { [endpoint.mediaType]: { schema }, ...OTHER_FORMATS, ...liveContent(endpoint) },
   };
 }
