@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestChain, type TestChain } from "../deploy/devnet/testkit.ts";
-import { EventReader } from "../gateway/testkit/event-reader.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { EventReader } from "../services/shared/testkit/event-reader.ts";
 import { startProgram, type TestProcess } from "../services/shared/testkit/process.ts";
 import { quantile } from "./stats.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { EventReader } from "../../gateway/testkit/event-reader.ts";
 import { describeWithChain } from "../../services/shared/testkit/describe.ts";
+import { EventReader } from "../../services/shared/testkit/event-reader.ts";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { createTestChain, type TestChain } from "../devnet/testkit.ts";
 

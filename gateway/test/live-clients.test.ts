@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { EventReader } from "../testkit/event-reader.ts";
+import { EventReader } from "../../services/shared/testkit/event-reader.ts";
 import {
   BOOTSTRAP_KEY,
   startTestGateway,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
-import { EventReader } from "../testkit/event-reader.ts";
+import { EventReader } from "../../services/shared/testkit/event-reader.ts";
 import {
   createGatewayProcesses,
   type GatewayProcess,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Cell } from "../../services/shared/contract/column.ts";
-import { EventReader } from "../testkit/event-reader.ts";
+import { EventReader } from "../../services/shared/testkit/event-reader.ts";
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from "../testkit/gateway.ts";
 import { LiveTable } from "../testkit/live-table.ts";
 

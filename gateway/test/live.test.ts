@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { EventReader } from "../testkit/event-reader.ts";
-import { expectError, expectError } from "../testkit/expect-error.ts";
+import { EventReader } from "../../services/shared/testkit/event-reader.ts";
+import { expectError } from "../testkit/expect-error.ts";
 import {
   BOOTSTRAP_KEY,
   startTestGateway,

@@ -177,6 +177,7 @@ describe("toOpenApi", () => {
     expect(resolvePath(document, ["components", "schemas", "Error", "required"])).to.equal(undefined);
     expect(Object.keys(partOf(sampleList, ["responses", 200, "headers"]) as object)).to.deep.equal([
       "X-Data-Block",
+      "X-Data-Block-Hash",
       "X-Data-As-Of",
       "X-Data-From-Block",
       "X-Data-Positions-From-Block",

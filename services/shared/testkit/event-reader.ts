@@ -1,5 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
-import { until } from "./until.ts";
+import { until } from "./fixture.ts";
 
 export interface SentEvent {
   readonly name: string;
@@ -90,10 +90,8 @@ export class EventReader {
     if (retry !== undefined) this.retryMs = Number(retry);
     const data = fields.get("data");
     if (data === undefined) return;
-    this.events.push({
-      name: fields.get("event") ?? "message",
-      id: fields.get("id"),
-      data: JSON.parse(data),
-    });
+    const event = { name: fields.get("event") ?? "message", id: fields.get("id"), data: JSON.parse(data) };
+    this.events.push(event);
+    this.onEvent(event);
   }
 }
