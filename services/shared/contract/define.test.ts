@@ -31,6 +31,9 @@ describe("defineEndpoint", () => {
       ["is not a sentence", { columns: [{ ...column, description: "no stop" }] }],
       ["parameter poolAddress is not snake_case", { params: { poolAddress: size } }],
       ["is derived from the sortable columns", { params: { order_asc: size } }],
+      ["tells one row of several", { live: { kind: "row" } }],
+      ["reads dexName, which is no column", { live: { kind: "list", key: ["poolAddress", "dexName"] } }],
+      ["reads slot, which is no column", { live: { kind: "appends", key: ["poolAddress"], block: "slot" } }],
       ["names no parameter", { params: {}, aliases: { other: "size" } }],
       ["is also a parameter", { params: { size, other: size }, aliases: { other: "size" } }],
     ];

@@ -31,4 +31,11 @@ describe("toMarkdown", () => {
     expect(toMarkdown(sampleItem)).to.contain("One row; 404 where nothing is known of the address.");
     expect(toMarkdown(sampleItem)).to.contain("Also sold at 0.05 USD a request");
   });
+
+  it("says of a live table what its stream tells, and by what its rows are named", () => {
+    expect(toMarkdown(sampleList)).to.contain(
+      "Live with `Accept: text/event-stream`: the table, then rows that are added, changed or removed, each with its block; rows are named by poolAddress.",
+    );
+    expect(toMarkdown(sampleItem)).not.to.contain("Live");
+  });
 });

@@ -217,4 +217,13 @@ describe("toOpenApi", () => {
     });
     expect(partOf(sampleList, [], hosted)).to.not.have.any.keys("servers", "x-payment");
   });
+
+  it("declares the stream of a live table, and of no other", () => {
+    const content = ["responses", 200, "content", "text/event-stream"];
+    expect(partOf(sampleList, content)).to.deep.equal({
+      schema: { $ref: "#/components/schemas/EventStream" },
+      "x-live": { kind: "list", key: ["poolAddress"] },
+    });
+    expect(partOf(sampleItem, content)).to.equal(undefined);
+  });
 });

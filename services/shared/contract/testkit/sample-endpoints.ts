@@ -35,6 +35,7 @@ export const sampleList = defineEndpoint({
   ]),
   rowOrder: "createdAt descending, then poolAddress ascending",
   whenAbsent: "empty",
+  live: { kind: "list", key: ["poolAddress"] },
 });
 
 const seconds = (name: string) =>
