@@ -1,4 +1,5 @@
 import type { EvmSource, HistoryPart, LogFilter, LogRange } from "../port.ts";
+import { type PackedPart, packPart, unpackPart } from "./packed-part.ts";
 
 /** A history crosses threads part by part, each when it is asked for. */
 export type HistoryRequest =
@@ -11,7 +12,7 @@ export type HistoryRequest =
 const START_MS = 2_000;
 const START_CHECK_MS = 50;
 
-/** The thread's side: answers `open` and `distrust` with true, and `next` with a part, or undefined at the end. */
+/** The thread's side: answers `open` and `distrust` with true, and `next` with a packed part, or undefined at the end. */
 export function serveHistories(source: EvmSource): (request: HistoryRequest) => Promise<unknown> {
   const histories = new Map<number, { parts: AsyncIterator<HistoryPart>; stop: AbortController }>();
 
@@ -35,7 +36,7 @@ export function serveHistories(source: EvmSource): (request: HistoryRequest) => 
     }
     const next = await histories.get(id)?.parts.next();
     if (next?.done !== false) end(id);
-    return next?.done === false ? next.value : undefined;
+    return next?.done === false ? packPart(next.value) : undefined;
   };
 }
 
@@ -78,14 +79,14 @@ export function createThreadHistory(
       const part = untilAborted(request({ kind: "next", id }), signal);
       // Awaited later, or never: until then a failure must not count as unhandled.
       part.catch(() => {});
-      return part as Promise<HistoryPart | undefined>;
+      return part as Promise<PackedPart | undefined>;
     };
     try {
       for (let next = ask(); ; ) {
         const part = await next;
         if (part === undefined) return;
         next = ask();
-        yield part;
+        yield unpackPart(part);
       }
     } finally {
       request({ kind: "close", id }).catch(() => {});
