@@ -10,6 +10,7 @@ import { startEvmDex } from "../services/evm-dex/service.ts";
 import { loadCurators } from "../services/lending/curators.ts";
 import { loadDeployments as loadLendingDeployments } from "../services/lending/deployments.ts";
 import { startLending } from "../services/lending/service.ts";
+import { isLiveNotice } from "../services/shared/ingest/live-notice.ts";
 import { createLog, logErrorsOnly } from "../services/shared/logging/log.ts";
 import { formatLogLine, logFormatOf } from "../services/shared/logging/log-text.ts";
 import { runMain, type Stoppable } from "../services/shared/process/process.ts";
@@ -26,6 +27,7 @@ import { readDemoKey } from "./local/demo-key.ts";
 import { inspectChains, listEndpoints, watchEndpoints } from "./local/endpoints.ts";
 import { HeadSharing } from "./local/head-sharing.ts";
 import { exitSentence, readableLine } from "./local/ingest-lines.ts";
+import { LiveLine } from "./local/live-line.ts";
 import { DRAIN_MS, INGEST_STOP_MS, Parts } from "./local/parts.ts";
 import { localPayments } from "./local/payments.ts";
 import { checkPorts, listPorts } from "./local/ports.ts";
@@ -42,7 +44,8 @@ const help = {
   description:
     "Runs everything on this machine: the gateway, every service and every ingest; without EVM_RPC_8453 and EVM_RPC_1 on a local chain with pools and traders of its own. Ctrl-C stops it; the next start goes on where this one stopped.",
 };
-const say = (line: string) => console.error(line);
+const live = new LiveLine(process.stderr);
+const say = (line: string) => live.say(line);
 
 await runMain("chaintables", (stopping) => startAll(process.env, stopping), { help, prefersText: true });
 
@@ -57,7 +60,9 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
   ]);
   // One log for several services: only what needs attention, unless LOG_LEVEL says otherwise.
   const logLevel = given.LOG_LEVEL?.trim() ? settings.LOG_LEVEL : "warn";
-  const log = createLog({ name: "all-in-one", level: logLevel, destination: 2 });
+  // A terminal's live line must be taken away before each line of the log.
+  const destination = live.isOpen ? { write: (line: string) => say(asLogged(line).trimEnd()) } : 2;
+  const log = createLog({ name: "all-in-one", level: logLevel, destination });
   const root = settings.DATA_DIR;
   // An index of the local chain and one of the real chain are never mixed.
   const dataDir = isLocal(given) ? join(root, LOCAL_FOLDER) : root;
@@ -89,6 +94,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
       });
   const parts = new Parts();
   stopping.addEventListener("abort", () => {
+    live.close();
     logErrorsOnly();
     void parts.stop();
   });
@@ -151,9 +157,8 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
     const startedInSeconds = (performance.now() - startedMs) / 1000;
     const notes = [...absent, ...findMisspeltSettings(given).warnings];
     const dataDirSetting = given.DATA_DIR?.trim();
-    console.log(
-      banner({ url, payUrl, adminUrl, apiKey, devnet, dataDir, dataDirSetting, startedInSeconds, notes }),
-    );
+    const facts = { url, payUrl, adminUrl, apiKey, devnet, dataDir, dataDirSetting, startedInSeconds, notes };
+    live.around(() => console.log(banner(facts)));
     void watchEndpoints(chains, { absent, say, signal: stopping });
     return parts;
   } catch (error) {
@@ -168,6 +173,7 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
   }
 
   function superviseIngest(name: Indexed, env: Environment, heads?: HeadSharing): void {
+    const shown = new Set<string>();
     const ingest = superviseProcess({
       name: `${name}-ingest`,
       program: { entry: new URL(`../services/${name}/ingest/main.ts`, import.meta.url) },
@@ -176,13 +182,19 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
       log,
       stopTimeoutMs: INGEST_STOP_MS,
       onExit: (exit) => {
+        live.forget(shown);
         const sentence = exitSentence(name, exit);
         if (sentence !== undefined && !parts.isStopping) say(sentence);
       },
-      ...(heads && { onMessage: (message, reply) => heads.receive(message, reply) }),
+      onMessage: (message, reply) => {
+        if (!isLiveNotice(message)) return heads?.receive(message, reply);
+        shown.add(message.chain);
+        live.show(message);
+      },
       onLine: (line) => {
         if (parts.isStopping) return;
-        const readable = given.LOG_LEVEL === undefined ? readableLine(line) : asLogged(line);
+        const readable =
+          given.LOG_LEVEL === undefined ? readableLine(line, { hidesProgress: live.isOpen }) : asLogged(line);
         if (readable !== undefined) say(readable);
       },
     });

@@ -31,6 +31,16 @@ describe("readableLine", () => {
     expect(lineOf(wrong)).to.equal("fatal: the configuration is wrong (A is wrong. B is.)");
   });
 
+  it("leaves out where a chain is, where the live line shows it, and nothing else", () => {
+    const progress = JSON.stringify({ level: "info", screen: true, progress: true, msg: "Base head" });
+    const outage = JSON.stringify({ level: "warn", screen: true, msg: "Base fails" });
+    expect([progress, outage].map((line) => readableLine(line, { hidesProgress: true }))).to.deep.equal([
+      undefined,
+      "warn: Base fails",
+    ]);
+    expect(readableLine(progress)).to.equal("Base head");
+  });
+
   it("hides what only machines need, and passes on what is no log line", () => {
     expect(lineOf({ level: "info", msg: "holding the lease" })).to.equal(undefined);
     expect(readableLine("Segmentation fault")).to.equal("Segmentation fault");

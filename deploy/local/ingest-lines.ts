@@ -7,6 +7,8 @@ interface Entry {
   readonly chainId?: number;
   /** Written for people: progress, the head, refusals of endpoints. */
   readonly screen?: boolean;
+  /** Where a chain is: what the live line shows. */
+  readonly progress?: boolean;
   readonly host?: string;
   readonly reason?: string;
   /** From the check of endpoints before an ingest starts. */
@@ -19,7 +21,10 @@ interface Entry {
 const LOUD: ReadonlySet<string> = new Set(["warn", "error", "fatal"]);
 
 /** An ingest's log line as a person wants to read it; undefined for what only machines need. */
-export function readableLine(line: string): string | undefined {
+export function readableLine(
+  line: string,
+  { hidesProgress = false }: { readonly hidesProgress?: boolean } = {},
+): string | undefined {
   let entry: Entry;
   try {
     entry = JSON.parse(line);
@@ -28,6 +33,7 @@ export function readableLine(line: string): string | undefined {
   }
   // npm start has tried the same endpoints and reports them itself.
   if (entry.isPreflight === true) return undefined;
+  if (hidesProgress && entry.progress === true) return undefined;
   const { level = "", msg = "", chainId, screen } = entry;
   const isLoud = LOUD.has(level);
   if (screen === true) return isLoud ? `${level}: ${msg}` : msg;

@@ -7,6 +7,7 @@ import type { readSettings, ServiceName } from "../settings/settings.ts";
 import { openStore } from "../storage/open.ts";
 import type { Collection, Store } from "../storage/port.ts";
 import { hostsOf } from "./endpoint-monitor.ts";
+import { openLiveChannel } from "./live-notice.ts";
 import { createIngestMetrics, type IngestMetrics, serveMetrics } from "./metrics.ts";
 import { finishReindex, partsOfIndex } from "./reindex.ts";
 import { createReporter, type IngestReporter, type PublishOptions, storeMissingSource } from "./reporter.ts";
@@ -111,7 +112,9 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
       }),
     createReporter({ chainId, label = String(chainId), urls, labels, log }) {
       const gauges = metrics.progress(label);
-      const reporter = createReporter({ store, chainId, log, gauges, hosts: hostsOf(urls), words: labels });
+      const hosts = hostsOf(urls);
+      const tellLive = openLiveChannel();
+      const reporter = createReporter({ store, chainId, log, gauges, hosts, words: labels, tellLive });
       metrics.observe(label, reporter);
       return reporter;
     },

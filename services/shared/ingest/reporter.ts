@@ -13,6 +13,7 @@ import type { SourceEvent } from "../rpc-client/endpoint/endpoint.ts";
 import type { Guard } from "../storage/lease.ts";
 import { ConflictError, put, type Store } from "../storage/port.ts";
 import { EndpointMonitor } from "./endpoint-monitor.ts";
+import { liveNotice, type TellLive } from "./live-notice.ts";
 import type { ChainObserver, ProgressGauges } from "./metrics.ts";
 
 const TICK_MS = 1_000;
@@ -39,6 +40,8 @@ export interface ReporterOptions {
   readonly words: ProgressLabels;
   readonly log: Log;
   readonly gauges?: ProgressGauges;
+  /** Told each second what goes on, for a line that changes. */
+  readonly tellLive?: TellLive | undefined;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
 }
@@ -161,6 +164,7 @@ class Reporter implements IngestReporter {
     const view = this.#model.view(nowMs);
     this.#updateState(view, nowMs);
     this.#logProgress(view, nowMs);
+    this.#tellLive(view);
     this.#options.gauges?.showProgress({
       share: view.share,
       etaSeconds: view.etaSeconds,
@@ -209,6 +213,12 @@ class Reporter implements IngestReporter {
     return this.#options.words.chain;
   }
 
+  #tellLive(view: ProgressView): void {
+    const { tellLive, words } = this.#options;
+    const why = this.#state?.name === "failing" ? (this.#state.why ?? "the reason is unknown") : undefined;
+    tellLive?.(liveNotice(view, { words, why }));
+  }
+
   #logProgress(view: ProgressView, nowMs: number): void {
     const { log, words } = this.#options;
     const report = this.#endpoints.takeReport(nowMs);
@@ -231,7 +241,7 @@ class Reporter implements IngestReporter {
       : progressLine(view, words);
     if (line === undefined) return;
     this.#lineMs = nowMs;
-    log.info({ screen: true }, line);
+    log.info({ screen: true, progress: true }, line);
   }
 
   /** Logs a failure at once, and again while it lasts, so that it does not scroll away. */
