@@ -4,7 +4,7 @@ import type { Environment } from "../../services/shared/settings/settings.ts";
 /** A terminal, or what stands for one in tests. */
 export interface Terminal {
   readonly isTTY?: boolean;
-  readonly columns?: number;
+  readonly columns?: number | undefined;
   write(text: string): unknown;
 }
 
