@@ -115,19 +115,18 @@ describe("gateway: clients of live streams", () => {
   it("end with their key: revoked, suspended, or without the scope", async () => {
     await start({ parts: { live: { times: { chargeMs: 40 }, tickMs: 10 } } });
     const changes = { revokedAt: 1, suspendedAt: 1, scopes: ["solana" as const] };
-    for (const [field, value] of Object.entries(changes)) {
-      const key = gateway.keys.add();
-      const reader = listen(key);
-      await reader.count(1);
-      for (const [hash, record] of gateway.keys.records) {
-        gateway.keys.records.set(hash, { ...record, [field]: value });
-      }
-      await until(() => reader.isOver);
-      const { name, data } = reader.events.at(-1) as NonNullable<(typeof reader.events)[0]>;
-      expect([name, data.error], field).to.deep.equal([
-        "error",
-        field === "revokedAt" ? "unauthorized" : "forbidden",
-      ]);
+    const streams = Object.keys(changes).map((id) => listen(gateway.keys.add({ id })));
+    await Promise.all(streams.map((reader) => reader.count(1)));
+    for (const [hash, record] of gateway.keys.records) {
+      const field = record.id as keyof typeof changes;
+      gateway.keys.records.set(hash, { ...record, [field]: changes[field] });
     }
+    await until(() => streams.every((reader) => reader.isOver));
+    const ends = streams.map(({ events }) => [events.at(-1)?.name, events.at(-1)?.data.error]);
+    expect(ends).to.deep.equal([
+      ["error", "unauthorized"],
+      ["error", "forbidden"],
+      ["error", "forbidden"],
+    ]);
   });
 });

@@ -1,12 +1,15 @@
 import { TableCache } from "./cache.ts";
-import { type Endpoints, MAX_LIMITS } from "./endpoints.ts";
+import { type Endpoints, type LIVE_KEYS, MAX_LIMITS } from "./endpoints.ts";
 import { type ErrorAnswer, toError, UnreachableError } from "./errors.ts";
+import { type LiveEvent, LiveReader } from "./live.ts";
 import { type PaymentOptions, Wallet } from "./payment.ts";
-import { type RetryOptions, readRetryAfter, retry } from "./retry.ts";
+import { type RetryOptions, readRetryAfter, retry, waitByTimer } from "./retry.ts";
 import { readTable, type Table } from "./table.ts";
 
 export type Path = keyof Endpoints;
 export type PagedPath = keyof typeof MAX_LIMITS;
+/** Tables that can be followed. */
+export type LivePath = keyof typeof LIVE_KEYS;
 export type ParamsOf<P extends Path> = Endpoints[P]["params"];
 export type RowOf<P extends Path> = Endpoints[P]["row"];
 
@@ -101,6 +104,48 @@ export class Client {
   /** The rows of all pages. */
   async *rows<P extends PagedPath>(path: P, ...call: Call<P>): AsyncGenerator<RowOf<P>> {
     for await (const page of this.pages(path, ...call)) yield* page.rows;
+  }
+
+  /**
+   * The table, then what each block changes in it and what a reorg takes back, until `signal` aborts or you stop reading. A stream
+   * that breaks off is resumed behind its last event. Throws an ApiError where the instance refuses, at the beginning or later
+   * (limits, the key).
+   */
+  async *live<P extends LivePath>(
+    path: P,
+    ...[params, options]: Call<P>
+  ): AsyncGenerator<LiveEvent<RowOf<P>>> {
+    if (this.#wallet !== undefined)
+      throw new TypeError("Streams are not sold by the request: use an apiKey.");
+    const url = this.#urlOf(path, params ?? {});
+    const reader = new LiveReader<RowOf<P>>();
+    for (;;) {
+      const open = () => this.#openStream(url, reader.lastId, options?.signal);
+      const body = await retry(open, this.#options.retry ?? {}, options?.signal);
+      try {
+        yield* reader.read(body);
+      } catch (error) {
+        options?.signal?.throwIfAborted();
+        if (!(error instanceof UnreachableError)) throw error;
+      }
+      options?.signal?.throwIfAborted();
+      await (this.#options.retry?.wait ?? waitByTimer)(reader.retryMs, options?.signal);
+    }
+  }
+
+  async #openStream(url: string, lastId: string | undefined, signal: AbortSignal | undefined) {
+    const headers: Record<string, string> = { Accept: "text/event-stream" };
+    if (this.#options.apiKey !== undefined) headers["X-API-KEY"] = this.#options.apiKey;
+    if (lastId !== undefined) headers["Last-Event-ID"] = lastId;
+    const ask = this.#options.fetch ?? fetch;
+    const response = await ask(url, { headers, redirect: "error", signal: signal ?? null }).catch((cause) => {
+      signal?.throwIfAborted();
+      throw new UnreachableError(`No answer from ${new URL(url).origin}.`, { cause });
+    });
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    if (isStream && response.body !== null) return response.body;
+    const { status, headers: sent } = response;
+    throw toError(describeError({ status, headers: sent, body: parse(await response.text()) }));
   }
 
   #urlOf(path: string, params: object): string {

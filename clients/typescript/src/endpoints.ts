@@ -1888,3 +1888,26 @@ export const MAX_LIMITS = {
   "/api/v1/solana/tokens/holders": 1000,
   "/api/v1/solana/token-mint-burn-transactions": 1000,
 } as const;
+
+/** The columns that name a row of every table that can be followed; none where it has one row. */
+export const LIVE_KEYS = {
+  "/evm/dexa/v2/fee-metrics": [],
+  "/evm/dexa/v2/pool": [],
+  "/evm/dexa/v2/pool-volume": [],
+  "/evm/dexa/v3/pool": [],
+  "/evm/dexb/v3/pool": [],
+  "/evm/clones/v3/pool": [],
+  "/evm/lending/lendinga/v3/pools": ["poolAddress","underlyingAddress"],
+  "/evm/lending/lendingb/curator/vaults": ["poolAddress"],
+  "/evm/lending/lendingb/curators": ["curatorAddress"],
+  "/evm/lending/lendingb/markets": ["marketId"],
+  "/evm/lending/lendingb/v2/vault/markets": ["marketId"],
+  "/evm/lending/lendingb/v2/vaults": ["vaultAddress"],
+  "/evm/lending/lendingc/curator/vaults": ["poolAddress"],
+  "/evm/lending/lendingc/curators": ["curatorAddress"],
+  "/evm/lending/lendingc/markets": ["marketId"],
+  "/evm/lending/lendingc/v1/vault/markets": ["marketId"],
+  "/evm/lending/lendingc/v1/vaults": ["vaultAddress"],
+  "/api/v1/solana/token-transactions": ["transactionHash","instructionIndex"],
+  "/api/v1/solana/token-transactions-time-bounded": ["signature","txType","poolAddress"],
+} as const;

@@ -50,7 +50,8 @@ export function readRetryAfter(header: string | null): number | undefined {
   return Number.isNaN(atMs) ? undefined : Math.max(0, (atMs - Date.now()) / 1_000);
 }
 
-function waitByTimer(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** Rejects with the signal's reason when that aborts. */
+export function waitByTimer(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => {
       clearTimeout(timer);
