@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { randomRuns } from "../../shared/testkit/describe.ts";
 import { anyStream, makeStream, type StreamBlock } from "../test/prices/random-stream.ts";
 import { pricesIn } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
@@ -105,7 +106,7 @@ describe("PriceGraph over long streams", () => {
         }
         followed.count();
       }),
-      { numRuns: 25 },
+      { numRuns: randomRuns(25) },
     );
 
     expect(seen.prices).to.be.greaterThan(5_000);

@@ -4,7 +4,7 @@ import { DEX_FAMILIES, deskPools } from "../../../deploy/devnet/plan.ts";
 import { createRandom, type Random } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type ReorgOptions, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { Hex } from "../../shared/evm/port.ts";
-import { describeRounds } from "../../shared/testkit/describe.ts";
+import { describeRounds, randomRuns } from "../../shared/testkit/describe.ts";
 import { poolEvents } from "../store/collections.ts";
 import {
   dumpFreshIndex,
@@ -16,7 +16,7 @@ import {
 import { actOnAerodrome } from "./v2/aerodrome-busy.ts";
 
 /** 50 where all is checked. */
-const REORGS = Number(process.env.TEST_REORGS ?? 3);
+const REORGS = Number(process.env.TEST_REORGS ?? randomRuns(4));
 const MAX_DEPTH = 20;
 
 describeRounds(REORGS, "evm-dex ingest: reorgs", () => {

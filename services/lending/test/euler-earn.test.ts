@@ -13,7 +13,7 @@ import {
 } from "../../../deploy/devnet/euler/transactions.ts";
 import type { Address } from "../../../deploy/devnet/node/transactions.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeWithChain, itThorough } from "../../shared/testkit/describe.ts";
 import { EntityMap } from "../protocols/entity-map.ts";
 import type { EarnState } from "../protocols/euler-v2/earn-state.ts";
 import { eulerV2 } from "../protocols/euler-v2/protocol.ts";
@@ -78,7 +78,7 @@ describeWithChain("lending: EulerEarn vaults against the contracts", () => {
     expect((await watch.rowOf(prime))?.supply).to.be.greaterThan(before?.supply ?? Number.NaN);
   });
 
-  it("follows what owner and curator of an earn vault decide", async () => {
+  itThorough("follows what owner and curator of an earn vault decide", async () => {
     const set = (from: Address, to: Address, call: Parameters<typeof onEarn>[2]) =>
       watch.act(onEarn(from, to, call));
     expect(await set(owner, prime, { functionName: "setFee", args: [25n * 10n ** 16n] })).to.deep.equal([
@@ -208,31 +208,34 @@ describeWithChain("lending: EulerEarn vaults against the contracts", () => {
     return id;
   };
 
-  it("reads earn vaults inside earn vaults as what they are, at any depth, between readings too", async () => {
-    await watch.act(onEarn(owner, prime, { functionName: "setFee", args: [10n ** 17n] }));
-    await watch.act(...euler.deployment.vaults.map(({ address }) => watch.poke(address)));
-    const inner = await nest(prime, { name: "inner", fee: 2n * 10n ** 17n });
-    const outer = await nest(inner, { name: "outer", fee: 0n });
-    for (const id of [inner, outer]) {
-      const row = await watch.rowOf(id);
-      expect(row?.supplyApy, id).to.be.above(0);
-      expect(row?.borrow, id).to.be.above(0);
-      expect(row, id).to.include({ borrowable: true, depositEnabled: true });
-    }
-    // Nothing is read again: interest and fees of all levels show as the contracts have them.
-    const before = await watch.rowOf(outer);
-    await watch.wait(30 * DAY);
-    await watch.compare();
-    expect((await watch.rowOf(outer))?.supply).to.be.above(before?.supply ?? Number.NaN);
-    // What the innermost one decides shows in the others at once.
-    expect(
-      await watch.act(onEarn(owner, prime, { functionName: "setSupplyQueue", args: [[]] })),
-    ).to.deep.equal([earn(prime)]);
-    for (const id of [inner, outer]) {
-      const closed = await watch.rowOf(id);
-      expect(closed).to.include({ depositEnabled: false, supplyCap: closed?.supply });
-    }
-  });
+  itThorough(
+    "reads earn vaults inside earn vaults as what they are, at any depth, between readings too",
+    async () => {
+      await watch.act(onEarn(owner, prime, { functionName: "setFee", args: [10n ** 17n] }));
+      await watch.act(...euler.deployment.vaults.map(({ address }) => watch.poke(address)));
+      const inner = await nest(prime, { name: "inner", fee: 2n * 10n ** 17n });
+      const outer = await nest(inner, { name: "outer", fee: 0n });
+      for (const id of [inner, outer]) {
+        const row = await watch.rowOf(id);
+        expect(row?.supplyApy, id).to.be.above(0);
+        expect(row?.borrow, id).to.be.above(0);
+        expect(row, id).to.include({ borrowable: true, depositEnabled: true });
+      }
+      // Nothing is read again: interest and fees of all levels show as the contracts have them.
+      const before = await watch.rowOf(outer);
+      await watch.wait(30 * DAY);
+      await watch.compare();
+      expect((await watch.rowOf(outer))?.supply).to.be.above(before?.supply ?? Number.NaN);
+      // What the innermost one decides shows in the others at once.
+      expect(
+        await watch.act(onEarn(owner, prime, { functionName: "setSupplyQueue", args: [[]] })),
+      ).to.deep.equal([earn(prime)]);
+      for (const id of [inner, outer]) {
+        const closed = await watch.rowOf(id);
+        expect(closed).to.include({ depositEnabled: false, supplyCap: closed?.supply });
+      }
+    },
+  );
 
   it("takes a vault that contains itself as it was read", async () => {
     const [ring] = [watch.earnState(prime)].map((state): EarnState => ({ ...state, strategies: [] }));

@@ -6,7 +6,7 @@ import type { MorphoMarketName, MorphoVaultName } from "../../../deploy/devnet/m
 import type { MorphoActors } from "../../../deploy/devnet/morpho/plan.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import type { RawLog } from "../../shared/evm/port.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeWithChain, itThorough } from "../../shared/testkit/describe.ts";
 import { morphoV1 } from "../protocols/morpho-v1/protocol.ts";
 import { type EntityRef, UnreadableEntity } from "../protocols/protocol.ts";
 import { createMorphoScene, type MorphoScene, nameOf } from "./morpho-scene.ts";
@@ -152,42 +152,48 @@ describeWithChain("Morpho on the chain", () => {
     expect((await scene.vaultRow("keeper")).supplyApy).to.be.below(before);
   });
 
-  it("follows a cap: submitted, revoked, accepted, lowered to nothing, and its market's removal", async () => {
-    const { owner, curator } = actors;
-    const byCurator = [curator, address("empty")] as const;
-    const byOwner = [owner, address("empty")] as const;
-    const { id, params } = market("wethUsdc");
-    const follow = async (...hashes: Hex[]) => {
-      expect(await scene.settle(hashes)).to.deep.equal(unitsOf("empty"));
-      await scene.expectTruth();
-    };
-    const pending = () => scene.marketOf("empty", "wbtcUsdc")?.pendingCap.value;
-    const added = () => scene.marketOf("empty", "wethUsdc");
+  itThorough(
+    "follows a cap: submitted, revoked, accepted, lowered to nothing, and its market's removal",
+    async () => {
+      const { owner, curator } = actors;
+      const byCurator = [curator, address("empty")] as const;
+      const byOwner = [owner, address("empty")] as const;
+      const { id, params } = market("wethUsdc");
+      const follow = async (...hashes: Hex[]) => {
+        expect(await scene.settle(hashes)).to.deep.equal(unitsOf("empty"));
+        await scene.expectTruth();
+      };
+      const pending = () => scene.marketOf("empty", "wbtcUsdc")?.pendingCap.value;
+      const added = () => scene.marketOf("empty", "wethUsdc");
 
-    const { id: known, params: ofKnown } = market("wbtcUsdc");
-    await follow(
-      await scene.kit.vault(byCurator, "submitCap", [params, 9_000n * USDC]),
-      await scene.kit.vault(byCurator, "submitCap", [ofKnown, 900_000n * USDC]),
-    );
-    expect([added(), pending()]).to.deep.equal([undefined, 900_000n * USDC]);
-    await follow(await scene.kit.vault(byOwner, "revokePendingCap", [known]));
-    expect(pending()).to.equal(0n);
+      const { id: known, params: ofKnown } = market("wbtcUsdc");
+      await follow(
+        await scene.kit.vault(byCurator, "submitCap", [params, 9_000n * USDC]),
+        await scene.kit.vault(byCurator, "submitCap", [ofKnown, 900_000n * USDC]),
+      );
+      expect([added(), pending()]).to.deep.equal([undefined, 900_000n * USDC]);
+      await follow(await scene.kit.vault(byOwner, "revokePendingCap", [known]));
+      expect(pending()).to.equal(0n);
 
-    await chain.mine(1, { intervalS: DAY_S });
-    await follow(await scene.kit.vault(byCurator, "acceptCap", [params]));
-    expect(added()).to.include({ cap: 9_000n * USDC, enabled: true });
-    expect((await scene.vaultRow("empty")).supplyCap, "not in the supply queue").to.be.closeTo(500_000, 2e-6);
-    await follow(await scene.kit.vault(byCurator, "submitCap", [params, 0n]));
-    expect(added()).to.include({ cap: 0n, enabled: true });
+      await chain.mine(1, { intervalS: DAY_S });
+      await follow(await scene.kit.vault(byCurator, "acceptCap", [params]));
+      expect(added()).to.include({ cap: 9_000n * USDC, enabled: true });
+      expect((await scene.vaultRow("empty")).supplyCap, "not in the supply queue").to.be.closeTo(
+        500_000,
+        2e-6,
+      );
+      await follow(await scene.kit.vault(byCurator, "submitCap", [params, 0n]));
+      expect(added()).to.include({ cap: 0n, enabled: true });
 
-    await follow(await scene.kit.vault(byCurator, "submitMarketRemoval", [params]));
-    const { timestamp } = await chain.header(await chain.headNumber());
-    expect(added()?.removableAt).to.equal(timestamp + DAY_S);
-    await follow(await scene.kit.vault(byCurator, "revokePendingMarketRemoval", [id]));
-    expect(added()?.removableAt).to.equal(0);
-    await follow(await scene.kit.vault(byOwner, "updateWithdrawQueue", [[0n]]));
-    expect(added()).to.equal(undefined);
-  });
+      await follow(await scene.kit.vault(byCurator, "submitMarketRemoval", [params]));
+      const { timestamp } = await chain.header(await chain.headNumber());
+      expect(added()?.removableAt).to.equal(timestamp + DAY_S);
+      await follow(await scene.kit.vault(byCurator, "revokePendingMarketRemoval", [id]));
+      expect(added()?.removableAt).to.equal(0);
+      await follow(await scene.kit.vault(byOwner, "updateWithdrawQueue", [[0n]]));
+      expect(added()).to.equal(undefined);
+    },
+  );
 
   it("follows reallocations and queues", async () => {
     const byAllocator = [actors.allocator, address("prime")] as const;

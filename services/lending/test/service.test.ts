@@ -10,7 +10,7 @@ import { SERVED, withoutSource } from "../../shared/ingest-status/testkit/status
 import { createTokenCheck } from "../../shared/service/service-token.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { put } from "../../shared/storage/port.ts";
-import { describeThorough, describeWithProcesses } from "../../shared/testkit/describe.ts";
+import { describeThorough, describeWithProcesses, itThorough } from "../../shared/testkit/describe.ts";
 import { bodyOf, until } from "../../shared/testkit/fixture.ts";
 import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/service-process.ts";
 import { describeService } from "../../shared/testkit/service-suite.ts";
@@ -107,7 +107,7 @@ describeWithProcesses("lending and its peer evm-dex", () => {
     expect(await metrics()).to.contain('peer_serving{peer="evm-dex",service="lending"} 0');
   });
 
-  it("sends evm-dex the service token, and warns where evm-dex rejects it", async () => {
+  itThorough("sends evm-dex the service token, and warns where evm-dex rejects it", async () => {
     const tokens = ["the-token-of-evm-dex-0123456789abcdef", "a-wrong-token-0123456789abcdef0123"];
     const requested: number[] = [];
     const evmDex = await startGrpcServer({

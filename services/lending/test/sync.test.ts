@@ -7,7 +7,7 @@ import { headers } from "../../shared/index/evm/headers.ts";
 import { createIngestMetrics } from "../../shared/ingest/metrics.ts";
 import { put } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeWithChain, itThorough } from "../../shared/testkit/describe.ts";
 import { lendingMetrics } from "../ingest/metrics.ts";
 import type { EntityState, LendingProtocol } from "../protocols/protocol.ts";
 import { checkpoints, discoveries, entities, entityHistory } from "../store/collections.ts";
@@ -150,7 +150,7 @@ describeWithChain("lending ingest", () => {
     await store.close();
   });
 
-  it("reads everything after a long gap, what was created in it too", async () => {
+  itThorough("reads everything after a long gap, what was created in it too", async () => {
     const ingest = await start();
     await ingest.catchUp();
     const known = await ingest.store.count(entities, {});

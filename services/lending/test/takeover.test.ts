@@ -9,7 +9,7 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import { leases } from "../../shared/storage/lease.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
 import type { TestProcess } from "../../shared/testkit/process.ts";
 import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { PROTOCOLS } from "../protocols/index.ts";
@@ -19,7 +19,7 @@ import { dumpFreshIndex, dumpStore, expectSame, mineBusyBlocks } from "./harness
 
 const INGEST = new URL("../ingest/main.ts", import.meta.url);
 
-describeWithChain("lending ingest: two replicas", () => {
+describeThorough("lending ingest: two replicas", () => {
   let chain: TestChain;
   let dataDir: string;
   let store: Store;

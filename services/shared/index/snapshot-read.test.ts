@@ -12,6 +12,7 @@ import { openMongoStore } from "../storage/mongodb/store.ts";
 import { collection, put, type Store } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
 import { TestMongod } from "../storage/testkit/mongod/server.ts";
+import { itThorough } from "../testkit/describe.ts";
 import { type ConsistentValue, readConsistently, requireConsistent, snapshotsOf } from "./consistent-read.ts";
 
 const HEAD_MS = 20;
@@ -182,40 +183,43 @@ for (const [name, openPlace] of Object.entries(open)) {
       return;
     }
 
-    it("always answer, of one block; without snapshots they answer or say that they cannot", async () => {
-      const place = await openPlace();
-      try {
-        for (const store of [place.writer, place.reader])
-          await store.declare([checkpoints, documents, leases]);
-        if (!place.hasSnapshots) return await expectFallback(place);
-        const found: ConsistentValue<Checkpoint, Set<number | undefined>>[] = [];
-        let plain: ConsistentValue<Checkpoint, Set<number | undefined>> | undefined;
-        const heads = await whileHeadsCome(place.writer, async () => {
-          plain = await readConsistently(queryOf(place.reader, { inSnapshot: false }));
-          for (let i = 0; i < ANSWERS; i++) {
-            const one = await readConsistently(queryOf(place.reader, { inSnapshot: true }));
-            if (one !== undefined) found.push(one);
+    itThorough(
+      "always answer, of one block; without snapshots they answer or say that they cannot",
+      async () => {
+        const place = await openPlace();
+        try {
+          for (const store of [place.writer, place.reader])
+            await store.declare([checkpoints, documents, leases]);
+          if (!place.hasSnapshots) return await expectFallback(place);
+          const found: ConsistentValue<Checkpoint, Set<number | undefined>>[] = [];
+          let plain: ConsistentValue<Checkpoint, Set<number | undefined>> | undefined;
+          const heads = await whileHeadsCome(place.writer, async () => {
+            plain = await readConsistently(queryOf(place.reader, { inSnapshot: false }));
+            for (let i = 0; i < ANSWERS; i++) {
+              const one = await readConsistently(queryOf(place.reader, { inSnapshot: true }));
+              if (one !== undefined) found.push(one);
+            }
+            // At once, as requests come.
+            const query = queryOf(place.reader, { inSnapshot: true });
+            for (const one of await Promise.all(
+              Array.from({ length: ANSWERS }, () => requireConsistent(query)),
+            ))
+              if (one !== undefined) found.push({ ...one, isConsistent: true });
+          });
+          expect(plain?.isConsistent, "without a snapshot it would run out of tries").to.equal(false);
+          expect(found).to.have.length(2 * ANSWERS);
+          for (const { checkpoint, value, isConsistent } of found) {
+            expect(isConsistent).to.equal(true);
+            expect([...value]).to.deep.equal([checkpoint.block]);
           }
-          // At once, as requests come.
-          const query = queryOf(place.reader, { inSnapshot: true });
-          for (const one of await Promise.all(
-            Array.from({ length: ANSWERS }, () => requireConsistent(query)),
-          ))
-            if (one !== undefined) found.push({ ...one, isConsistent: true });
-        });
-        expect(plain?.isConsistent, "without a snapshot it would run out of tries").to.equal(false);
-        expect(found).to.have.length(2 * ANSWERS);
-        for (const { checkpoint, value, isConsistent } of found) {
-          expect(isConsistent).to.equal(true);
-          expect([...value]).to.deep.equal([checkpoint.block]);
+          const blocks = found.slice(0, ANSWERS).map(({ checkpoint }) => checkpoint.block);
+          expect(new Set(blocks).size, "each of a later head").to.equal(ANSWERS);
+          expect(blocks).to.deep.equal([...blocks].sort((a, b) => a - b));
+          expect(heads).to.be.greaterThan(ANSWERS);
+        } finally {
+          await place.close();
         }
-        const blocks = found.slice(0, ANSWERS).map(({ checkpoint }) => checkpoint.block);
-        expect(new Set(blocks).size, "each of a later head").to.equal(ANSWERS);
-        expect(blocks).to.deep.equal([...blocks].sort((a, b) => a - b));
-        expect(heads).to.be.greaterThan(ANSWERS);
-      } finally {
-        await place.close();
-      }
-    });
+      },
+    );
   });
 }

@@ -4,7 +4,7 @@ import type { MadeBlock } from "../../../deploy/devnet/solana/generator.ts";
 import { PlainSocket } from "../../../deploy/devnet/solana/test/socket.ts";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import { encodeBase58 } from "../../shared/contract/base58.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeWithChain, itThorough } from "../../shared/testkit/describe.ts";
 import { type Commitment, type SolanaBlock, SolanaUpstreamError } from "./port.ts";
 import { METADATA_PROGRAM, metadataAddress, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./program-address.ts";
 import { scanBlocks } from "./scan.ts";
@@ -47,7 +47,7 @@ describeWithChain("createSolanaSource at a node", () => {
     expect(await source.firstAvailableSlot()).to.equal(made[0]?.slot);
   });
 
-  it("scans long ranges in order, whatever single nodes hide, garble and refuse", async () => {
+  itThorough("scans long ranges in order, whatever single nodes hide, garble and refuse", async () => {
     solana = await createTestSolana({ skipped: 0.1, endpoints: 3, transactions: 4 });
     const made = solana.produce(300);
     const [a, b] = solana.servers;

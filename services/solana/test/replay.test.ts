@@ -6,7 +6,7 @@ import type { RpcServer } from "../../../deploy/devnet/solana/server/rpc-server.
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import { describeWithChain, randomRuns } from "../../shared/testkit/describe.ts";
+import { describeWithChain, itThorough, randomRuns } from "../../shared/testkit/describe.ts";
 import { type SlotRange, type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import type { BlockReader, DecodedBlock } from "../ingest/read/decoded-block.ts";
 import { createLocalReader } from "../ingest/read/reader.ts";
@@ -119,11 +119,11 @@ async function dump(store: Store) {
 }
 
 describeWithChain("Solana ingest: replays", () => {
-  for (const { seed, stepS, span, spanS } of [
-    { seed: 1, stepS: 0.4, span: "minutes", spanS: 60 },
-    { seed: 2, stepS: 1_200, span: "a day", spanS: 86_400 },
+  for (const { seed, stepS, span, spanS, test } of [
+    { seed: 1, stepS: 0.4, span: "minutes", spanS: 60, test: it },
+    { seed: 2, stepS: 1_200, span: "a day", spanS: 86_400, test: itThorough },
   ]) {
-    it(`of ${span} end as a fresh index, however blocks came, were missing and were dropped`, async () => {
+    test(`of ${span} end as a fresh index, however blocks came, were missing and were dropped`, async () => {
       const solana = await createTestSolana({ seed, endpoints: 2, transactions: 5, skipped: 0.15 });
       const stores = [
         await openSqliteStore({ path: ":memory:" }),

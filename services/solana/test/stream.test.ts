@@ -3,7 +3,7 @@ import { afterEach, beforeEach, it } from "mocha";
 import { type GeyserServer, startGeyserServer } from "../../../deploy/devnet/solana/geyser/server.ts";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
 import type { Store } from "../../shared/storage/port.ts";
-import { describeWithChain } from "../../shared/testkit/describe.ts";
+import { describeWithChain, itThorough } from "../../shared/testkit/describe.ts";
 import type { StreamTask } from "../ingest/read/stream-task.ts";
 import { poolRows, tokenRows } from "../store/collections.ts";
 import { expectEqualIndexes } from "./comparable.ts";
@@ -70,7 +70,7 @@ describeWithChain("Solana from a Yellowstone gRPC stream", () => {
     await expectWhole();
   });
 
-  it("goes on after every disconnection with the next slot, by replay", async () => {
+  itThorough("goes on after every disconnection with the next slot, by replay", async () => {
     await start().at(head());
     for (let i = 0; i < 4; i++) {
       await follow(3);
@@ -85,22 +85,25 @@ describeWithChain("Solana from a Yellowstone gRPC stream", () => {
     await expectWhole();
   });
 
-  it("reads by getBlock what a server without replay does not have, and where the stream stalls", async () => {
-    geyser.faults.replaySlots = 0;
-    await start().at(head());
-    await follow(5);
-    geyser.disconnect();
-    solana.produce(6);
-    await ingest?.at(head());
-    geyser.faults.isPaused = true;
-    geyser.disconnect();
-    solana.produce(6);
-    await ingest?.at(head());
-    geyser.faults.isPaused = false;
-    await follow(5);
-    expect(geyser.subscriptions.at(-1)?.fromSlot).to.equal(undefined);
-    await expectWhole();
-  });
+  itThorough(
+    "reads by getBlock what a server without replay does not have, and where the stream stalls",
+    async () => {
+      geyser.faults.replaySlots = 0;
+      await start().at(head());
+      await follow(5);
+      geyser.disconnect();
+      solana.produce(6);
+      await ingest?.at(head());
+      geyser.faults.isPaused = true;
+      geyser.disconnect();
+      solana.produce(6);
+      await ingest?.at(head());
+      geyser.faults.isPaused = false;
+      await follow(5);
+      expect(geyser.subscriptions.at(-1)?.fromSlot).to.equal(undefined);
+      await expectWhole();
+    },
+  );
 
   it("does without the stream where its token is refused", async () => {
     await start({ endpoint: { url: geyser.url, token: "another" } }).at(head());

@@ -4,7 +4,7 @@ import type { AerodromePool } from "../../../../deploy/devnet/aerodrome/deploy.t
 import type { Address } from "../../../../deploy/devnet/node/transactions.ts";
 import { createTestChain, type TestChain } from "../../../../deploy/devnet/testkit.ts";
 import type { Cell } from "../../../shared/contract/column.ts";
-import { describeWithChain } from "../../../shared/testkit/describe.ts";
+import { describeWithChain, itThorough } from "../../../shared/testkit/describe.ts";
 import { dexaFeeMetrics, dexaPool, dexaPools, dexaPoolVolume, dexaProviderSummary } from "../../contract.ts";
 import { loadDeployments } from "../../deployments.ts";
 import { dexaFeeMetricsHandler } from "../../endpoints/evm/dexa/v2/fee-metrics.handler.ts";
@@ -275,7 +275,7 @@ describeWithChain("dexa v2 over an indexed chain", () => {
     }
   });
 
-  it("/provider-summary adds up a wallet whose every position has a price", async () => {
+  itThorough("/provider-summary adds up a wallet whose every position has a price", async () => {
     // The last account has nothing but what the first provider gave it, of the two pools of stable and of AERO.
     const wallet = chain.accounts.at(-1) as Address;
     const params = { chain_id: 8453, wallet_address: wallet } as const;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { FAULT_NAMES, type FaultCounts, startFaultyRpc } from "../../../../deploy/devnet/node/faulty-rpc.ts";
-import { describeWithChain } from "../../testkit/describe.ts";
+import { describeWithChain, itThorough } from "../../testkit/describe.ts";
 import { computeLogsBloom, findSuspectBlocks } from "../bloom.ts";
 import { scanLogs } from "../logs/scan.ts";
 import type { BlockHeader, EvmSource, RawLog } from "../port.ts";
@@ -116,7 +116,7 @@ describeWithChain("EVM source over anvil", () => {
     expect(identify(found)).to.deep.equal(await readTruth());
   });
 
-  it("loses and doubles nothing behind endpoints that fail in every way", async () => {
+  itThorough("loses and doubles nothing behind endpoints that fail in every way", async () => {
     const truth = await readTruth();
     const total = Object.fromEntries(FAULT_NAMES.map((name) => [name, 0])) as Record<
       keyof FaultCounts,
