@@ -53,7 +53,7 @@ describeThorough("examples of the documents, on the instance that shows them", (
     const deadlineMs = performance.now() + 60_000;
     while (!(await readTables()).every(isLive) && performance.now() < deadlineMs) await sleep(250);
     const tables = await readTables();
-    expect(tables).to.have.length(36);
+    expect(tables).to.have.length(37);
     expect(tables.filter((each) => !isLive(each)).map(([path]) => path)).to.deep.equal([]);
   });
 
@@ -87,7 +87,7 @@ describeThorough("examples of the documents, on the instance that shows them", (
     expect(page).not.to.contain("mainnet: this instance has found none");
     const urls = [...page.matchAll(/curl -H "X-API-KEY: \$KEY" "([^"]+)"/g)].map(([, url]) => url ?? "");
     const tables = urls.filter((url) => !url.endsWith("/usage"));
-    expect(tables).to.have.length(37);
+    expect(tables).to.have.length(38);
     for (const url of tables) {
       expect(url.startsWith(stack.url), url).to.equal(true);
       await expectRows(url.slice(stack.url.length));

@@ -28,7 +28,7 @@ describe("gateway: routes", () => {
   const withKey = { "X-API-KEY": BOOTSTRAP_KEY };
 
   it("sends every path of the catalogue to the service of its family", async () => {
-    expect(catalogue).to.have.length(36);
+    expect(catalogue).to.have.length(37);
     const services = { "evm-dex": gateway.evmDex, lending: gateway.lending, solana: gateway.solana };
     for (const { path, family, mediaType } of catalogue) {
       const answer = await gateway.get(path);

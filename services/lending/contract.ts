@@ -10,6 +10,7 @@ import { endpoint as lendingcCurators } from "./endpoints/evm/lending/lendingc/c
 import { endpoint as lendingcMarkets } from "./endpoints/evm/lending/lendingc/markets.endpoint.ts";
 import { endpoint as lendingcVaultMarkets } from "./endpoints/evm/lending/lendingc/v1/vault/markets.endpoint.ts";
 import { endpoint as lendingcVaults } from "./endpoints/evm/lending/lendingc/v1/vaults.endpoint.ts";
+import { endpoint as rates } from "./endpoints/evm/lending/rates.endpoint.ts";
 
 export {
   lendingaPools,
@@ -23,9 +24,10 @@ export {
   lendingcMarkets,
   lendingcVaultMarkets,
   lendingcVaults,
+  rates,
 };
 
-/** Every public endpoint of this service, in the specification's order. */
+/** Every public endpoint of this service, : the specification's in its order, then our additions. */
 export const endpoints: readonly Endpoint[] = [
   lendingaPools,
   lendingbCuratorVaults,
@@ -38,4 +40,5 @@ export const endpoints: readonly Endpoint[] = [
   lendingcMarkets,
   lendingcVaultMarkets,
   lendingcVaults,
+  rates,
 ];

@@ -11,6 +11,7 @@ import {
   lendingcMarkets,
   lendingcVaultMarkets,
   lendingcVaults,
+  rates,
 } from "./contract.ts";
 import { lendingaPoolsHandler } from "./endpoints/evm/lending/lendinga/v3/pools.handler.ts";
 import { lendingbCuratorVaultsHandler } from "./endpoints/evm/lending/lendingb/curator/vaults.handler.ts";
@@ -23,10 +24,11 @@ import { lendingcCuratorsHandler } from "./endpoints/evm/lending/lendingc/curato
 import { lendingcMarketsHandler } from "./endpoints/evm/lending/lendingc/markets.handler.ts";
 import { lendingcVaultMarketsHandler } from "./endpoints/evm/lending/lendingc/v1/vault/markets.handler.ts";
 import { lendingcVaultsHandler } from "./endpoints/evm/lending/lendingc/v1/vaults.handler.ts";
-import type { ServeDeps } from "./serve/deps.ts";
+import { ratesHandler } from "./endpoints/evm/lending/rates.handler.ts";
+import type { HistoryDeps, ServeDeps } from "./serve/deps.ts";
 
 /** Every endpoint with its handler. */
-export function createHandlers(deps: ServeDeps): HandlerTable {
+export function createHandlers(deps: ServeDeps & HistoryDeps): HandlerTable {
   return Object.fromEntries([
     handle(lendingaPools, lendingaPoolsHandler(deps)),
     handle(lendingbCuratorVaults, lendingbCuratorVaultsHandler(deps)),
@@ -39,5 +41,6 @@ export function createHandlers(deps: ServeDeps): HandlerTable {
     handle(lendingcMarkets, lendingcMarketsHandler(deps)),
     handle(lendingcVaultMarkets, lendingcVaultMarketsHandler(deps)),
     handle(lendingcVaults, lendingcVaultsHandler(deps)),
+    handle(rates, ratesHandler(deps)),
   ]);
 }

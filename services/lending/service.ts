@@ -84,7 +84,7 @@ export async function startLending(
     await store.close();
   };
   try {
-    const handlers = createHandlers(serving);
+    const handlers = createHandlers({ tables: serving.tables, store, chains });
     return await runService({
       name,
       store,

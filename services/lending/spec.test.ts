@@ -1,4 +1,4 @@
-import { describeSpec, type ParameterRule } from "../shared/testkit/spec-suite.ts";
+import { describeSpec, type ParameterRule, type SpecRow } from "../shared/testkit/spec-suite.ts";
 import { endpoints } from "./contract.ts";
 
 // The interface specification's tables for this service, typed out. Nothing here comes from the declarations, so that a
@@ -144,6 +144,40 @@ const TABLE: Readonly<Record<string, Row>> = {
   "/evm/lending/lendingc/v1/vaults": { params: VAULTS, order: SET_LEND_VAULT },
 };
 
+const TIME: ParameterRule = {
+  required: true,
+  good: ["0", "1735689600"],
+  bad: ["-1", "1.5", "1735689600000"],
+};
+
+/** An addition to the specification, as docs/additions.md has it. */
+const RATES: SpecRow = {
+  mediaType: V0,
+  body: "array",
+  whenAbsent: "not_found",
+  sortable: [],
+  params: {
+    chain_id: CHAIN,
+    id: { required: true, good: ["0xc1256ae5ff1cf2719d4937adb3bbccab2e00a2ca"], bad: [""] },
+    underlying_address: ADDRESS,
+    after_time: TIME,
+    before_time: TIME,
+    interval: { default: "1h", good: ["1h", "1d"], bad: ["1m", "4h", "1w", "hour"] },
+  },
+  columns: [
+    "unixTime Int64",
+    "protocolId String",
+    "supplyApy Nullable(Float64)",
+    "borrowApy Nullable(Float64)",
+    "utilizationRate Float64",
+    "tvl Float64",
+    "borrow Float64",
+    "availableLiquidity Float64",
+    "tokenAddress String",
+    "tokenSymbol String",
+  ],
+};
+
 /** Types by meaning, as the design decides them; the same wherever a name occurs. */
 const TYPES: Readonly<Record<string, string>> = {
   chainId: "UInt32",
@@ -193,5 +227,5 @@ const specOf = ([path, { params, order }]: [string, Row]) => {
 describeSpec({
   service: "lending",
   endpoints,
-  table: Object.fromEntries(Object.entries(TABLE).map(specOf)),
+  table: { ...Object.fromEntries(Object.entries(TABLE).map(specOf)), "/evm/lending/rates": RATES },
 });

@@ -1115,6 +1115,31 @@ class EvmLendingLendingcV1VaultsRow(TypedDict):
     listed: bool
 
 
+class EvmLendingRatesRow(TypedDict):
+    """A row of /evm/lending/rates: History of a vault's or market's rates. Order of rows: unixTime ascending."""
+
+    #: Start of the hour or day; the figures are of its end. Unit: Unix seconds. Type: Int64.
+    unixTime: int | str
+    #: Lending protocol: aave-v3, euler-v2 or morpho-v1. Type: String.
+    protocolId: str
+    #: APY of suppliers, as supplyApy of the lists: before a vault's performance fee. Unit: fraction. Type: Nullable(Float64).
+    supplyApy: float | None
+    #: APY of borrowers, as borrowApy of the lists. Unit: fraction. Type: Nullable(Float64).
+    borrowApy: float | None
+    #: Borrowed share, as utilizationRate of the lists. Unit: fraction. Type: Float64.
+    utilizationRate: float
+    #: Supplied tokens, interest included: tvlUsd of the lists before its price. Unit: token units. Type: Float64.
+    tvl: float
+    #: Borrowed tokens, interest included. Unit: token units. Type: Float64.
+    borrow: float
+    #: Tokens that suppliers could withdraw. Unit: token units. Type: Float64.
+    availableLiquidity: float
+    #: The token of the amounts: the vault's underlying or the market's loan token. Type: String.
+    tokenAddress: str
+    #: Symbol of that token. Type: String.
+    tokenSymbol: str
+
+
 class SolanaTokenTransactionsRow(TypedDict):
     """A row of /api/v1/solana/token-transactions: Transactions of one token. Order of rows: the order of the chain, newest first: slot descending, within a slot the block's transactions from last to first, within a transaction its instructions from last to first, then the legs of an instruction from last to first."""
 
@@ -2247,6 +2272,27 @@ class Endpoints(ABC):
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
         return self.rows("/evm/lending/lendingc/v1/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
+    def evm_lending_rates(
+        self,
+        *,
+        chain_id: int | None = None,
+        id: str,
+        underlying_address: str | None = None,
+        after_time: int,
+        before_time: int,
+        interval: Literal["1h", "1d"] | None = None,
+    ) -> Table[EvmLendingRatesRow]:
+        """/evm/lending/rates: History of a vault's or market's rates.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param id: vaultAddress, poolAddress (with underlying_address) or marketId, as lists show it.
+        :param underlying_address: Of an Aave Pool, which has many reserves: the token of the reserve. Required for a poolAddress.
+        :param after_time: Start of the time range, Unix seconds, included. Must be below before_time. Bounds: at least 0, at most 253402300799.
+        :param before_time: End of the time range, Unix seconds, excluded. Bounds: at least 0, at most 253402300799.
+        :param interval: An hour or a UTC day from one point to the next. Default: 1h.
+        """
+        return self.get("/evm/lending/rates", chain_id=chain_id, id=id, underlying_address=underlying_address, after_time=after_time, before_time=before_time, interval=interval)
 
     def solana_token_transactions(
         self,

@@ -1416,6 +1416,46 @@ export interface EvmLendingLendingcV1VaultsRow {
   readonly listed: boolean;
 }
 
+/** Parameters of /evm/lending/rates: History of a vault's or market's rates. */
+export interface EvmLendingRatesParams {
+  /** EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453. */
+  readonly chain_id?: number | undefined;
+  /** vaultAddress, poolAddress (with underlying_address) or marketId, as lists show it. */
+  readonly id: string;
+  /** Of an Aave Pool, which has many reserves: the token of the reserve. Required for a poolAddress. */
+  readonly underlying_address?: string | undefined;
+  /** Start of the time range, Unix seconds, included. Must be below before_time. Bounds: at least 0, at most 253402300799. */
+  readonly after_time: number;
+  /** End of the time range, Unix seconds, excluded. Bounds: at least 0, at most 253402300799. */
+  readonly before_time: number;
+  /** An hour or a UTC day from one point to the next. Default: 1h. */
+  readonly interval?: "1h" | "1d" | undefined;
+}
+
+/** A row of /evm/lending/rates: History of a vault's or market's rates. Order of rows: unixTime ascending. */
+export interface EvmLendingRatesRow {
+  /** Start of the hour or day; the figures are of its end. Unit: Unix seconds. Type: Int64. */
+  readonly unixTime: number | string;
+  /** Lending protocol: aave-v3, euler-v2 or morpho-v1. Type: String. */
+  readonly protocolId: string;
+  /** APY of suppliers, as supplyApy of the lists: before a vault's performance fee. Unit: fraction. Type: Nullable(Float64). */
+  readonly supplyApy: number | null;
+  /** APY of borrowers, as borrowApy of the lists. Unit: fraction. Type: Nullable(Float64). */
+  readonly borrowApy: number | null;
+  /** Borrowed share, as utilizationRate of the lists. Unit: fraction. Type: Float64. */
+  readonly utilizationRate: number;
+  /** Supplied tokens, interest included: tvlUsd of the lists before its price. Unit: token units. Type: Float64. */
+  readonly tvl: number;
+  /** Borrowed tokens, interest included. Unit: token units. Type: Float64. */
+  readonly borrow: number;
+  /** Tokens that suppliers could withdraw. Unit: token units. Type: Float64. */
+  readonly availableLiquidity: number;
+  /** The token of the amounts: the vault's underlying or the market's loan token. Type: String. */
+  readonly tokenAddress: string;
+  /** Symbol of that token. Type: String. */
+  readonly tokenSymbol: string;
+}
+
 /** Parameters of /api/v1/solana/token-transactions: Transactions of one token. */
 export interface SolanaTokenTransactionsParams {
   /** Mint address of the token: base58 text of 32 bytes (32 to 44 characters). */
@@ -1854,6 +1894,7 @@ export interface Endpoints {
   readonly "/evm/lending/lendingc/markets": { readonly params: EvmLendingLendingcMarketsParams; readonly row: EvmLendingLendingcMarketsRow };
   readonly "/evm/lending/lendingc/v1/vault/markets": { readonly params: EvmLendingLendingcV1VaultMarketsParams; readonly row: EvmLendingLendingcV1VaultMarketsRow };
   readonly "/evm/lending/lendingc/v1/vaults": { readonly params: EvmLendingLendingcV1VaultsParams; readonly row: EvmLendingLendingcV1VaultsRow };
+  readonly "/evm/lending/rates": { readonly params: EvmLendingRatesParams; readonly row: EvmLendingRatesRow };
   readonly "/api/v1/solana/token-transactions": { readonly params: SolanaTokenTransactionsParams; readonly row: SolanaTokenTransactionsRow };
   readonly "/api/v1/solana/token-transactions-time-bounded": { readonly params: SolanaTokenTransactionsTimeBoundedParams; readonly row: SolanaTokenTransactionsTimeBoundedRow };
   readonly "/api/v1/solana/pool-transactions": { readonly params: SolanaPoolTransactionsParams; readonly row: SolanaPoolTransactionsRow };

@@ -119,11 +119,27 @@ export interface EntitySource<D = unknown> {
   readonly volatile?: Readonly<Record<string, (state: EntityState) => boolean>>;
 }
 
+/** One vault or market, as rows name it. */
+export interface RowTarget {
+  /** In lower case: `address` of a vault's row, `marketId` of a market's. */
+  readonly id: string;
+  /** The vault's underlying token, where several vaults have one address. */
+  readonly underlying: string | undefined;
+}
+
 /** One lending protocol: its entities, and the rows that follow from them. */
 export interface LendingProtocol<D = unknown> extends EntitySource<D> {
   readonly id: ProtocolId;
   /** Validates a section of a deployments file; throws an Error that names the field and the rule. */
   parseDeployment(section: unknown): D;
+  /**
+   * The entities that the rows of one vault or market are made of, as far as the given ones tell; others may be among them that
+   * do not exist. Called again with those, until there are no new ones. Absent: the rows have no history.
+   */
+  entitiesOf?(
+    target: RowTarget,
+    known: { readonly entities: EntitySet; readonly deployment: D },
+  ): readonly EntityRef[];
   /**
    * Every row at `time` (Unix seconds, not before any entity's), with interest accrued to it. Pure. A generator, so that
    * a serving process can yield to the event loop between rows; values that several rows share are computed once.

@@ -7,6 +7,7 @@ import type { HandlerTable } from "../../shared/service/handlers.ts";
 
 /** First rows of a list that become scenes: those with the largest values. */
 const ROWS = 20;
+const DAY = 86_400;
 const DEADLINE_MS = 3_000;
 /** The default of the parameter chain_id. */
 const DEFAULT_CHAIN = 8453;
@@ -22,7 +23,7 @@ export interface SceneDeps {
 /**
  * Finds example parameters. Each scene is a row of a list: a parameter takes the value of the column with its name
  * (vault_address of `vaultAddress`). The list is the endpoint itself if it requires no parameters, else the list of the
- * same protocol that has the most of its parameters as columns.
+ * same protocol (of any, where the path names none) that has the most of its parameters as columns.
  */
 export function findExampleScenes({ endpoints, handlers, chains }: SceneDeps): FindExampleCandidates {
   const ids = chains
@@ -48,7 +49,7 @@ function listsFor(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint[
   const names = Object.keys(endpoint.params);
   const scoreOf = (list: Endpoint) => names.filter((name) => columnFor(name, list) !== undefined).length;
   return endpoints
-    .filter((list) => protocolOf(list) === protocolOf(endpoint))
+    .filter((list) => protocolOf(endpoint) === endpoint.path || protocolOf(list) === protocolOf(endpoint))
     .filter((list) => !Object.keys(list.params).some((name) => isRequired(list, name)))
     .filter((list) =>
       names.every((name) => !isRequired(endpoint, name) || columnFor(name, list) !== undefined),
@@ -60,8 +61,17 @@ function columnFor(param: string, { columns }: Endpoint): string | undefined {
   return columns.find(({ name }) => name === columnName(param))?.name;
 }
 
+/** Columns of parameters that are not named as they are. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  id: "vaultAddress",
+  after_time: "updatedAt",
+  before_time: "updatedAt",
+};
+
 /** vault_address → vaultAddress. */
 function columnName(param: string): string {
+  const named = COLUMNS[param];
+  if (named !== undefined) return named;
   return param.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 }
 
@@ -101,5 +111,9 @@ function textFor(param: string, row: Row): string | undefined {
     return typeof tvl === "number" && tvl < Number.MAX_SAFE_INTEGER ? String(Math.floor(tvl / 2)) : "0";
   }
   const value = row[columnName(param)];
+  if (param === "after_time" || param === "before_time") {
+    const headTime = Date.parse(String(value)) / 1_000;
+    return String(param === "after_time" ? headTime - DAY : headTime + 1);
+  }
   return value === null || value === undefined ? undefined : String(value);
 }

@@ -4,7 +4,7 @@ import { blockSecondsOf } from "../../shared/evm/chains.ts";
 import { KnownFinalBlocks } from "../../shared/evm/finality/known-final.ts";
 import { createPricesClient } from "../../shared/grpc/client.ts";
 import { isTokenRefused } from "../../shared/grpc/errors.ts";
-import { hasData } from "../../shared/index/evm/checkpoint.ts";
+import { hasData, versionOf } from "../../shared/index/evm/checkpoint.ts";
 import { readRecentHeaders } from "../../shared/index/evm/headers.ts";
 import type { Log } from "../../shared/logging/log.ts";
 import type { Metrics } from "../../shared/metrics/metrics.ts";
@@ -97,10 +97,11 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
     finalBlocks,
     feed,
     dataVersion(endpoint, { chain_id }) {
+      if (typeof chain_id !== "number") return undefined;
       const protocol = protocolOf(endpoint);
-      return typeof chain_id === "number"
-        ? tables.current({ chainId: chain_id, protocol })?.version
-        : undefined;
+      if (protocol !== undefined) return tables.current({ chainId: chain_id, protocol })?.version;
+      const head = heads.current(chain_id);
+      return head && versionOf(head);
     },
     maxAgeSeconds: (_endpoint, { chain_id }) => blockSecondsOf(chain_id),
     async close() {
@@ -118,11 +119,9 @@ const PROTOCOL_BY_FAMILY: Readonly<Record<string, ProtocolId>> = {
   lendingc: "morpho-v1",
 };
 
-/** The protocol whose rows an endpoint returns. Throws a plain Error for a path without a protocol. */
-export function protocolOf({ path }: Endpoint): ProtocolId {
-  const protocol = PROTOCOL_BY_FAMILY[path.split("/")[3] ?? ""];
-  if (protocol === undefined) throw new Error(`No lending protocol for ${path}.`);
-  return protocol;
+/** The protocol whose rows an endpoint returns; undefined where they may be of any. */
+export function protocolOf({ path }: Endpoint): ProtocolId | undefined {
+  return PROTOCOL_BY_FAMILY[path.split("/")[3] ?? ""];
 }
 
 function eventsFor({ log, metrics }: ServingOptions): TableEvents {

@@ -96,6 +96,7 @@ describeWithChain("lending among strangers", () => {
     }
     const version = { block: 1, time };
     const handlers = createHandlers({
+      ...{ store: ingest.store, chains: [] },
       tables: {
         headState: async ({ protocol }) => ({ tables: tables.get(protocol) as ProtocolTables, version }),
       },

@@ -51,6 +51,15 @@ export const aaveV3: LendingProtocol<AaveDeployment> = {
     }
   },
   volatile: { [SENTINEL]: (state) => (state as SentinelState).sentinel !== ZERO_ADDRESS },
+  entitiesOf: ({ id, underlying }, { entities, deployment }) =>
+    deployment.markets.flatMap(({ provider }) => {
+      const pool = entities.get<MarketState>(MARKET, provider)?.state.pool;
+      const isOther = pool !== undefined && pool !== id;
+      if (isOther) return [marketRef(provider)];
+      const reserve =
+        pool === undefined || underlying === undefined ? [] : [reserveRef(pool, underlying as Hex)];
+      return [marketRef(provider), sentinelRef(provider), ...reserve];
+    }),
   *rows(entities, { time, deployment }) {
     for (const { provider } of deployment.markets) {
       const market = entities.get<MarketState>(MARKET, provider)?.state;

@@ -44,6 +44,20 @@ export const eulerV2: LendingProtocol<EulerDeployment> = {
     ...aggregationFactories.map((factory) => scanOf(factory, DEPLOY_EULER_EARN)),
   ],
   affectedEntities: affectedEulerEntities,
+  entitiesOf: ({ id }, { entities }) => {
+    // A market is a pair of a vault and a collateral, with the vault's rates.
+    const [vault = ""] = id.split(":");
+    const addresses = new Set([vault]);
+    // Grows while it is read: strategies may be vaults with strategies.
+    for (const address of addresses)
+      for (const kind of [EARN_VAULT, AGGREGATION_VAULT]) {
+        const state = entities.get<EarnState | AggregationState>(kind, address)?.state;
+        for (const strategy of state?.strategies ?? []) addresses.add(strategy.vault);
+      }
+    return [...addresses].flatMap((address) =>
+      [EVK_VAULT, EARN_VAULT, AGGREGATION_VAULT].map((kind) => ({ kind, id: address })),
+    );
+  },
   async read({ kind, id }, { reader, previous }): Promise<EntityReading> {
     // The states of a kind are written by its own reader alone.
     if (kind === EVK_VAULT)

@@ -41,5 +41,13 @@ export const morphoV1: LendingProtocol<MorphoDeployment> = {
     // Of a creation, that it happened is all there is.
     return { state: true };
   },
+  entitiesOf: ({ id }, { entities }) => [
+    { kind: MARKET, id },
+    { kind: VAULT, id },
+    ...(entities.get<VaultState>(VAULT, id)?.state.markets ?? []).map((each) => ({
+      kind: MARKET,
+      id: each.id,
+    })),
+  ],
   rows: morphoRows,
 };
