@@ -44,8 +44,9 @@ interface State extends Pick<Table, "head" | "etag"> {
 /** Heads that a reorg may take back by name. */
 const MAX_TOLD = 64;
 /** Tries to get the table of the head that was told: a replica may be a little behind, or ahead. */
-const MAX_TRIES = 40;
-const TRY_PAUSE_MS = 10;
+const MAX_TRIES = 12;
+/** It doubles up to this: what is a moment behind comes soon, and what stays behind must not be asked for all the time. */
+const MAX_TRY_PAUSE_MS = 100;
 const RETRY_MS = 1_000;
 /** Pages of new rows that are read for one head. */
 const MAX_PAGES = 10;
@@ -202,7 +203,7 @@ export class Topic {
         if (fateOf(table.head, head) !== "kept") return;
         return this.#apply(table, head);
       }
-      await sleep(TRY_PAUSE_MS, undefined, { ref: false });
+      await sleep(Math.min(MAX_TRY_PAUSE_MS, 5 * 2 ** tried), undefined, { ref: false });
       // Where the table was ahead of the word of it, that has come by now.
       if (latest()?.hash !== table.head.hash) table = await this.#options.fetchTable(this.#options);
     }
