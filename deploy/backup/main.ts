@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { sanitizeText } from "../../services/shared/logging/log.ts";
+import { printJson } from "../../services/shared/process/print-json.ts";
 import { VERSION } from "../../services/shared/process/version.ts";
 import { ConfigError } from "../../services/shared/settings/settings.ts";
 import { locateStore } from "../../services/shared/settings/store-location.ts";
@@ -12,6 +13,7 @@ const USAGE = `Usage:
   npm run restore -- --from <folder>        puts them back into a DATA_DIR without stores; stop everything before
   npm run check:store                       reads every page of each store and says what is wrong
 
+  --json                                    prints what was done as JSON
 Stores in MongoDB are backed up by its own tools: docs/runbook.md.
 `;
 
@@ -22,6 +24,7 @@ class UsageError extends Error {
 const OPTIONS = {
   to: { type: "string" },
   from: { type: "string" },
+  json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -51,37 +54,45 @@ async function run([command, ...args]: readonly string[]): Promise<void> {
 
 type Act = (
   place: { readonly dataDir: string; readonly running: number | undefined },
-  given: { readonly to?: string | undefined; readonly from?: string | undefined },
+  given: {
+    readonly to?: string | undefined;
+    readonly from?: string | undefined;
+    readonly json?: boolean | undefined;
+  },
 ) => Promise<void>;
 
 const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   [
     "backup",
-    async ({ dataDir }, { to }) => {
+    async ({ dataDir }, { to, json }) => {
       if (to === undefined) throw new UsageError("--to is missing");
       const { files } = await backUp(dataDir, { to, version: VERSION });
-      for (const { name, bytes } of files) process.stdout.write(`${name}  ${bytes} bytes\n`);
+      if (json === true) printJson({ folder: to, files });
+      else for (const { name, bytes } of files) process.stdout.write(`${name}  ${bytes} bytes\n`);
     },
   ],
   [
     "restore",
-    async ({ dataDir, running }, { from }) => {
+    async ({ dataDir, running }, { from, json }) => {
       if (from === undefined) throw new UsageError("--from is missing");
       if (running !== undefined)
         throw new BackupError(`A server runs on ${dataDir} (process ${running}): stop it first.`);
       const { files, madeAt } = await restore(dataDir, { from });
-      process.stdout.write(`${files.length} stores of ${madeAt} are in ${dataDir}.\n`);
+      if (json === true) printJson({ dataDir, madeAt, files });
+      else process.stdout.write(`${files.length} stores of ${madeAt} are in ${dataDir}.\n`);
     },
   ],
   [
     "check",
-    async ({ dataDir }) => {
+    async ({ dataDir }, { json }) => {
       const names = await listStores(dataDir);
       if (names.length === 0) throw new BackupError(`There is no store in ${dataDir}.`);
       for (const name of names) {
         await requireWhole(join(dataDir, name));
-        process.stdout.write(`${name}: ok\n`);
+        if (json !== true) process.stdout.write(`${name}: ok\n`);
       }
+      // A store that is not whole ends the command with its fault.
+      if (json === true) printJson({ dataDir, stores: names.map((name) => ({ name, isWhole: true })) });
     },
   ],
 ]);

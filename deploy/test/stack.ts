@@ -19,6 +19,8 @@ export interface Stack {
   readonly key: string;
   /** Addresses of pools, tokens, vaults and accounts that the stores know, as the API returns them. */
   readonly known: readonly string[];
+  /** Where the stores are, the node of the chain that they index, and its contracts. */
+  readonly data: { readonly dataDir: string; readonly rpcUrl: string; readonly deploymentsFile: string };
   /** The processes, by name. */
   readonly processes: Readonly<Record<string, TestProcess>>;
   stop(): Promise<void>;
@@ -111,7 +113,8 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     // Responses over a store that changes are not repeatable, and the ingests would take a part of the machine.
     await Promise.all(ingests.map((ingest) => ingest.stop()));
     for (const name of Object.keys(processes)) if (/ingest|fill/.test(name)) delete processes[name];
-    return { url, adminUrl, payUrl, key: KEY, known, processes, stop };
+    const data = { dataDir, rpcUrl: chain.url, deploymentsFile: chain.deploymentsFile };
+    return { url, adminUrl, payUrl, key: KEY, known, data, processes, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -209,7 +209,7 @@ describe("audit samples", () => {
 
 describe("audit arguments", () => {
   it("are read, with defaults", () => {
-    const neither = { storeOnly: false, plant: false };
+    const neither = { storeOnly: false, plant: false, asJson: false };
     expect(parseAuditArguments(["--chain", "8453"], 77)).to.deep.equal({
       ...{ chain: 8453, pools: 20, seed: 77 },
       ...neither,
@@ -223,6 +223,7 @@ describe("audit arguments", () => {
       plant: false,
       storeOnly: true,
     });
+    expect(parseAuditArguments(["--chain", "1", "--json"], 0)).to.include({ asJson: true });
     expect(parseAuditArguments(["--chain", "1", "--help"], 0)).to.equal("help");
   });
 

@@ -5,6 +5,7 @@
 
 import { knowDeployedChains } from "../../shared/evm/deployed-chains.ts";
 import { sanitizeText } from "../../shared/logging/log.ts";
+import { printJson } from "../../shared/process/print-json.ts";
 import { readRpcUrls } from "../../shared/settings/rpc-urls.ts";
 import { ConfigError } from "../../shared/settings/settings.ts";
 import { locateStore } from "../../shared/settings/store-location.ts";
@@ -63,28 +64,28 @@ async function run(command: AuditCommand): Promise<number> {
   const rpc = url === undefined || storeOnly ? undefined : new AuditRpc(url);
   const options = { store, rpc, chainId: chain, deployments, pools, seed };
   try {
-    return await (command.plant ? printPlants(options) : printAudit(options));
+    return await (command.plant ? printPlants(options, command.asJson) : printAudit(options, command.asJson));
   } finally {
     await store.close();
   }
 }
 
-async function printAudit(options: AuditOptions): Promise<number> {
+async function printAudit(options: AuditOptions, asJson: boolean): Promise<number> {
   const sum = { values: 0, differences: 0, unavailable: 0, pools: 0 };
-  for await (const { pool, name, note, tally } of audit(options)) {
+  const checks: object[] = [];
+  for await (const check of audit(options)) {
+    const { pool, name, note = null, tally } = check;
     const { differences, unavailable, values } = tally;
     if (pool !== "") sum.pools += 1;
     sum.values += values;
     sum.differences += differences.length;
     sum.unavailable += unavailable;
-    const verdict = differences.length === 0 ? "ok  " : "DIFF";
-    console.log(`${verdict} ${pool === "" ? name : `${pool} ${name}`}: ${values} values`);
-    for (const { at, expected, field, pool: where, stored } of differences.slice(0, PRINTED)) {
-      const place = [where === pool ? "" : where, at].filter((part) => part !== "").join(", ");
-      console.log(`     ${field} at ${place}: stored ${stored}, must be ${expected}`);
-    }
-    if (note !== undefined) console.log(`     ${note}`);
-    if (differences.length > PRINTED) console.log(`     and ${differences.length - PRINTED} more`);
+    if (asJson) checks.push({ pool: pool === "" ? null : pool, name, values, differences, note });
+    else printCheck(check);
+  }
+  if (asJson) {
+    printJson({ chainId: options.chainId, seed: options.seed, ...sum, checks });
+    return sum.differences;
   }
   const node =
     options.rpc === undefined ? "no node was asked" : `${sum.unavailable} not available from the node`;
@@ -94,9 +95,23 @@ async function printAudit(options: AuditOptions): Promise<number> {
   return sum.differences;
 }
 
-async function printPlants(options: AuditOptions): Promise<number> {
+type Check = ReturnType<typeof audit> extends AsyncIterable<infer Found> ? Found : never;
+
+function printCheck({ pool, name, note, tally: { differences, values } }: Check): void {
+  const verdict = differences.length === 0 ? "ok  " : "DIFF";
+  console.log(`${verdict} ${pool === "" ? name : `${pool} ${name}`}: ${values} values`);
+  for (const { at, expected, field, pool: where, stored } of differences.slice(0, PRINTED)) {
+    const place = [where === pool ? "" : where, at].filter((part) => part !== "").join(", ");
+    console.log(`     ${field} at ${place}: stored ${stored}, must be ${expected}`);
+  }
+  if (note !== undefined) console.log(`     ${note}`);
+  if (differences.length > PRINTED) console.log(`     and ${differences.length - PRINTED} more`);
+}
+
+async function printPlants(options: AuditOptions, asJson: boolean): Promise<number> {
   const copy = await openSqliteStore({ path: ":memory:" });
   let [columns, missedCount] = [0, 0];
+  const plants: object[] = [];
   try {
     await copyChain(options.store, copy, options.chainId);
     for await (const { column, missed, planted } of plant({
@@ -106,12 +121,18 @@ async function printPlants(options: AuditOptions): Promise<number> {
     })) {
       columns += planted > 0 ? 1 : 0;
       missedCount += missed.length;
+      if (asJson) {
+        plants.push({ column, planted, missed });
+        continue;
+      }
       const verdict = missed.length > 0 ? `NOT FOUND in ${missed.join("; ")}` : "found";
       console.log(`${column.padEnd(34)} ${planted === 0 ? "no rows" : `${verdict} (${planted})`}`);
     }
   } finally {
     await copy.close();
   }
-  console.log(`${columns} columns, ${missedCount} planted values not found (seed ${options.seed})`);
+  if (asJson)
+    printJson({ chainId: options.chainId, seed: options.seed, columns, missed: missedCount, plants });
+  else console.log(`${columns} columns, ${missedCount} planted values not found (seed ${options.seed})`);
   return missedCount;
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 
-export const CURATORS_USAGE = `Usage: npm run curators -- update --date <YYYY-MM-DD> [--curators <file>] [--deployments <file>] <export…>
+export const CURATORS_USAGE = `Usage: npm run curators -- update --date <YYYY-MM-DD> [--curators <file>] [--deployments <file>] [--json]
+                       <export…>
 
 Writes what public lists say into the curator registry (and Morpho's listed vaults into the deployments). An export is a
 file as its repository has it; its content tells which it is:
@@ -13,6 +14,7 @@ Everything that the registry had of the same list is replaced: who is no longer 
   --date         the day the export was taken, or its last commit
   --curators     the registry to write; default: services/lending/curators.json
   --deployments  the deployments that get Morpho's listing; default: services/lending/deployments.json
+  --json         prints what was written as JSON
 `;
 
 export interface UpdateCall {
@@ -20,6 +22,7 @@ export interface UpdateCall {
   readonly curators?: string | undefined;
   readonly deployments?: string | undefined;
   readonly files: readonly string[];
+  readonly asJson: boolean;
 }
 
 /** The command was called wrongly. */
@@ -37,7 +40,7 @@ export function parseCuratorsCall(args: readonly string[]): UpdateCall | "help" 
   if (date === undefined || !/^\d{4}-\d\d-\d\d$/.test(date) || Number.isNaN(Date.parse(date)))
     throw new UsageError("--date is not a day such as 2026-05-05.");
   if (files.length === 0) throw new UsageError("No export is named.");
-  return { date, curators, deployments, files };
+  return { date, curators, deployments, files, asJson: values.json === true };
 }
 
 function parse(args: readonly string[]) {
@@ -46,7 +49,11 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { date: text, curators: text, deployments: text, help: { type: "boolean", short: "h" } },
+      options: {
+        ...{ date: text, curators: text, deployments: text },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
     });
   } catch (error) {
     throw new UsageError(`${(error as Error).message}.`);

@@ -1,6 +1,7 @@
 /** `npm run curators`: takes public lists into the registry. Exit code 1 = nothing done, 2 = the call was wrong. */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { printJson } from "../../shared/process/print-json.ts";
 import { type CuratorEntry, CuratorRegistry, parseCurators } from "../curators.ts";
 import { CURATORS_USAGE, parseCuratorsCall, type UpdateCall, UsageError } from "./arguments.ts";
 import { readExports } from "./exports.ts";
@@ -25,14 +26,20 @@ async function update(call: UpdateCall): Promise<void> {
   new CuratorRegistry(after);
   await replaceFile(curators, formatJson({ curators: after }));
   say(`${curators}: ${after.length} curators, ${before.length} before.`);
-  for (const name of namesOf(before).filter((each) => !namesOf(after).includes(each)))
-    say(`  no longer listed: ${name}`);
-  if (exports.morphoVaults === undefined) return;
+  const gone = namesOf(before).filter((each) => !namesOf(after).includes(each));
+  for (const name of gone) say(`  no longer listed: ${name}`);
+  const isListed = exports.morphoVaults !== undefined;
+  if (exports.morphoVaults !== undefined)
+    await updateListing(deployments, { vaults: exports.morphoVaults, date });
+  const count = { before: before.length, after: after.length, noLongerListed: gone };
+  if (call.asJson) printJson({ curators, ...count, deployments: isListed ? deployments : null });
+}
+
+type Listing = Parameters<typeof updateDeployments>[1];
+
+async function updateListing(deployments: string, { vaults, date }: Listing): Promise<void> {
   const document: unknown = JSON.parse(await readFile(deployments, "utf8"));
-  await replaceFile(
-    deployments,
-    formatJson(updateDeployments(document, { vaults: exports.morphoVaults, date })),
-  );
+  await replaceFile(deployments, formatJson(updateDeployments(document, { vaults, date })));
   say(`${deployments}: Morpho's listed vaults as of ${date}.`);
 }
 

@@ -13,6 +13,7 @@ const listIds = () =>
 
 export const RECORD_USAGE = `Usage:
   npm run record -- --chain <chain> --from <block> --to <block> --out <folder> [--portal <url>] [--all]
+                    [--json]
 
 Records blocks into files of JSON lines (.jsonl.gz): headers whole, logs of exchanges and Transfers of their LP tokens, the
 senders of their transactions. Final blocks only, each proven by its hash. Run again, it goes on where it ended.
@@ -23,11 +24,12 @@ senders of their transactions. Final blocks only, each proven by its hash. Run a
   --out     folder; made where it does not exist
   --portal  dataset of a portal; default: EVM_PORTAL_<chain>, and without it the nodes of EVM_RPC_<chain>, by receipts
   --all     every log, not only what the index of exchanges reads
+  --json    prints what was recorded as JSON
   --help    prints this text
 `;
 
 export const IMPORT_USAGE = `Usage:
-  npm run import -- <folder> [--chain <chain>] [--check]
+  npm run import -- <folder> [--chain <chain>] [--check] [--json]
 
 Indexes recorded blocks (.jsonl, .jsonl.gz: a block a line, in order, as npm run record or a portal wrote them) into the
 store, and ends behind the last one. EVM_RPC_<chain> stays the judge: hashes and samples are compared with it, and what
@@ -36,6 +38,7 @@ does not agree is read from there. Stop the ingest of the chain first.
   <folder>  with the files
   --chain   the id of a chain of the deployments; default: what manifest.json in the folder says
   --check   reads the folder whole: hash and parent of every block; needs no node and writes nothing
+  --json    prints what was read or indexed as JSON
   --help    prints this text
 `;
 
@@ -46,12 +49,14 @@ export interface RecordCall {
   readonly folder: string;
   readonly portal: string | undefined;
   readonly isAll: boolean;
+  readonly asJson: boolean;
 }
 
 export interface ImportCall {
   readonly folder: string;
   readonly chainId: number | undefined;
   readonly isCheck: boolean;
+  readonly asJson: boolean;
 }
 
 /** Throws UsageError. */
@@ -62,6 +67,7 @@ export function parseRecordCall(args: readonly string[]): RecordCall | "help" {
       out: { type: "string" },
       portal: { type: "string" },
       all: { type: "boolean" },
+      json: { type: "boolean" },
       help: { type: "boolean" },
     },
   });
@@ -79,19 +85,22 @@ export function parseRecordCall(args: readonly string[]): RecordCall | "help" {
   const portal = typeof values.portal === "string" ? values.portal : undefined;
   if (portal !== undefined && !/^https?:\/\/[^/\s]/.test(portal))
     throw new UsageError("--portal must be an http or https URL of a dataset");
-  return { chainId, fromBlock, toBlock, folder, portal, isAll: values.all === true };
+  const [isAll, asJson] = [values.all === true, values.json === true];
+  return { chainId, fromBlock, toBlock, folder, portal, isAll, asJson };
 }
 
 /** Throws UsageError. */
 export function parseImportCall(args: readonly string[]): ImportCall | "help" {
   const { values, positionals } = parse(args, {
-    ...{ chain: { type: "string" }, check: { type: "boolean" }, help: { type: "boolean" } },
+    ...{ chain: { type: "string" }, check: { type: "boolean" } },
+    ...{ json: { type: "boolean" }, help: { type: "boolean" } },
   });
   if (values.help === true) return "help";
   const [folder, ...rest] = positionals;
   if (folder === undefined || rest.length > 0)
     throw new UsageError(`Cannot import ${positionals.length} folders: name one`);
-  return { folder, chainId: readChain(values.chain), isCheck: values.check === true };
+  const [isCheck, asJson] = [values.check === true, values.json === true];
+  return { folder, chainId: readChain(values.chain), isCheck, asJson };
 }
 
 function parse(

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 
 export const POOLS_USAGE = `Usage:
-  npm run pools -- export --chain 8453 --out FILE
-  npm run pools -- import FILE [--sha256 HASH] [--samples 50]
+  npm run pools -- export --chain 8453 --out FILE [--json]
+  npm run pools -- import FILE [--sha256 HASH] [--samples 50] [--json]
 
 Ships the known pools of a chain, so that another index need not scan the chain for them.
 
@@ -14,6 +14,7 @@ import  takes what the store lacks; the ingest goes on from there. Stop the inge
   --out FILE     where to write; an existing file is replaced
   --sha256 HASH  refuses a file with another hash: take it from whom you trust, not from beside the file
   --samples N    with EVM_RPC_<chain>, so many pools are compared with the chain before anything is written (default 50)
+  --json         prints what was written as JSON
   --help         prints this text
 
 The store is that of the server that runs on DATA_DIR or ran there last, or MONGODB_URL where it is set.
@@ -24,20 +25,22 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-export type PoolsCall =
+export type PoolsCall = { readonly asJson: boolean } & (
   | { readonly kind: "export"; readonly chainId: number; readonly out: string }
   | {
       readonly kind: "import";
       readonly file: string;
       readonly sha256: string | undefined;
       readonly samples: number;
-    };
+    }
+);
 
 const OPTIONS = {
   chain: { type: "string" },
   out: { type: "string" },
   sha256: { type: "string" },
   samples: { type: "string" },
+  json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -46,11 +49,12 @@ export function parsePoolsCall(args: readonly string[]): PoolsCall | "help" {
   const { values, positionals } = parse(args);
   if (values.help === true) return "help";
   const [verb, file, ...more] = positionals;
+  const asJson = values.json === true;
   if (verb === "export") {
     if (file !== undefined || values.sha256 !== undefined || values.samples !== undefined)
       throw new UsageError("export takes --chain and --out.");
     if (values.out === undefined) throw new UsageError("--out is missing: the file to write.");
-    return { kind: "export", chainId: readNumber("--chain", values.chain), out: values.out };
+    return { kind: "export", chainId: readNumber("--chain", values.chain), out: values.out, asJson };
   }
   if (verb !== "import")
     throw new UsageError(`The first argument must be export or import, not "${verb ?? ""}".`);
@@ -60,7 +64,7 @@ export function parsePoolsCall(args: readonly string[]): PoolsCall | "help" {
   const sha256 = values.sha256?.toLowerCase();
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/.test(sha256))
     throw new UsageError(`--sha256 must be 64 hexadecimal digits, not "${sha256}".`);
-  return { kind: "import", file, sha256, samples: readNumber("--samples", values.samples ?? "50") };
+  return { kind: "import", file, sha256, samples: readNumber("--samples", values.samples ?? "50"), asJson };
 }
 
 function parse(args: readonly string[]) {

@@ -2,6 +2,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { createEvmSource } from "../../../shared/evm/source/source.ts";
 import { sanitizeText } from "../../../shared/logging/log.ts";
+import { printJson } from "../../../shared/process/print-json.ts";
 import { readRpcUrls } from "../../../shared/settings/rpc-urls.ts";
 import { ConfigError, readSettings } from "../../../shared/settings/settings.ts";
 import { locateStore } from "../../../shared/settings/store-location.ts";
@@ -38,11 +39,11 @@ async function run(call: PoolsCall): Promise<void> {
   });
   try {
     await store.declare(COLLECTIONS);
-    if (call.kind === "export") await writeExport(store, { chain, out: call.out });
+    if (call.kind === "export") await writeExport(store, { chain, out: call.out, asJson: call.asJson });
     else if (file !== undefined) {
       const urls =
         readRpcUrls(process.env).get(chain.chainId) ?? localUrls(running?.localRpc?.[chain.chainId]);
-      await takeIn(store, { file, chain, urls, samples: call.samples });
+      await takeIn(store, { file, chain, urls, samples: call.samples, asJson: call.asJson });
     }
   } finally {
     await store.close();
@@ -67,7 +68,7 @@ async function open({ file: path, sha256 }: Extract<PoolsCall, { kind: "import" 
 
 async function writeExport(
   store: Store,
-  { chain, out }: { chain: ChainDeployments; out: string },
+  { chain, out, asJson }: { chain: ChainDeployments; out: string; asJson: boolean },
 ): Promise<void> {
   const writer = await exportPools(store, chain);
   const { bytes, sha256 } = await writer.pack();
@@ -78,12 +79,19 @@ async function writeExport(
   say(
     `${pools} pools, ${tokens} tokens and ${gauges} gauges of chain ${chain.chainId}: ${bytes.length} bytes in ${out}.`,
   );
-  process.stdout.write(`${sha256}\n`);
+  if (asJson) printJson({ chainId: chain.chainId, file: out, bytes: bytes.length, sha256, ...writer.counts });
+  else process.stdout.write(`${sha256}\n`);
 }
 
 async function takeIn(
   store: Store,
-  options: { file: PoolsFile; chain: ChainDeployments; urls: readonly string[] | undefined; samples: number },
+  options: {
+    file: PoolsFile;
+    chain: ChainDeployments;
+    urls: readonly string[] | undefined;
+    samples: number;
+    asJson: boolean;
+  },
 ): Promise<void> {
   const { file, chain, urls, samples } = options;
   const { LEASE_TTL_MS: ttlMs } = readSettings(process.env, ["LEASE_TTL_MS"]);
@@ -97,11 +105,14 @@ async function takeIn(
     throw new UnfitPoolsFile(`An ingest holds the lease ${name} (${other}): stop it first.`);
   try {
     const plan = await planImport(store, { file, chain });
-    await compareWithChain({ file, urls, samples });
+    const compared = await compareWithChain({ file, urls, samples });
     const guard = () => [lease.guard()];
     const { pools, gauges } = await importPools(store, { file, chain, plan, guard });
     say(`Imported ${pools} pools and ${gauges} gauges of ${plan.length} contracts:`);
     for (const { contract, progress } of plan) say(`  ${contract.address} is known up to block ${progress}`);
+    if (!options.asJson) return;
+    const contracts = plan.map(({ contract, progress }) => ({ address: contract.address, upTo: progress }));
+    printJson({ chainId: chain.chainId, sha256: file.sha256, pools, gauges, compared, contracts });
   } finally {
     await lease.release();
   }
@@ -111,18 +122,19 @@ async function compareWithChain(options: {
   file: PoolsFile;
   urls: readonly string[] | undefined;
   samples: number;
-}): Promise<void> {
+}): Promise<{ readonly pools: number; readonly blocks: number } | null> {
   const { file, urls, samples } = options;
   if (urls === undefined || samples === 0) {
     say(
       `Nothing was compared with the chain: that needs EVM_RPC_${file.chainId}. The pools are as true as their file.`,
     );
-    return;
+    return null;
   }
   const source = createEvmSource({ chainId: file.chainId, urls });
   try {
     const { pools, blocks } = await samplePools(source, { file, count: samples, random: Math.random });
     say(`Compared with the chain: ${pools} pools, in ${blocks} blocks. They are equal.`);
+    return { pools, blocks };
   } finally {
     await source.close();
   }

@@ -312,10 +312,12 @@ describe("parsePoolsCall", () => {
       kind: "export",
       chainId: 8453,
       out: "f",
+      asJson: false,
     });
     const sha256 = "AB".repeat(32);
-    expect(parsePoolsCall(["import", "f", "--sha256", sha256])).to.deep.equal({
+    expect(parsePoolsCall(["import", "f", "--sha256", sha256, "--json"])).to.deep.equal({
       ...{ kind: "import", file: "f", sha256: sha256.toLowerCase(), samples: 50 },
+      asJson: true,
     });
     expect(parsePoolsCall(["-h"])).to.equal("help");
   });

@@ -3,6 +3,7 @@
 import { type ArchiveFolder, openArchive } from "../../../../shared/evm/archive/folder-client.ts";
 import { knowDeployedChains } from "../../../../shared/evm/deployed-chains.ts";
 import { sanitizeText } from "../../../../shared/logging/log.ts";
+import { printJson } from "../../../../shared/process/print-json.ts";
 import { startWithFullSemiSpace } from "../../../../shared/process/v8-flags.ts";
 import { ConfigError } from "../../../../shared/settings/settings.ts";
 import { IMPORT_USAGE, type ImportCall, parseImportCall, UsageError } from "../arguments.ts";
@@ -23,11 +24,14 @@ async function run(call: ImportCall, signal: AbortSignal): Promise<number> {
     say(
       `${blocks} blocks with ${logs} logs: every hash is that of its header, every block follows on its parent`,
     );
+    if (call.asJson) printJson({ folder: call.folder, first: first.number, last: last.number, blocks, logs });
     return 0;
   }
   const chainId = chainOf(archive, call);
   const block = await importArchive(archive, { chainId, env: process.env, signal, say });
   say(`The index of chain ${chainId} holds block ${block}.`);
+  const range = { first: first.number, last: last.number };
+  if (call.asJson) printJson({ folder: call.folder, chainId, ...range, indexedBlock: block });
   return block >= last.number ? 0 : 1;
 }
 

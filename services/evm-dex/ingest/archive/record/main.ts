@@ -9,6 +9,7 @@ import { createEvmSource } from "../../../../shared/evm/source/source.ts";
 import { sanitizeText } from "../../../../shared/logging/log.ts";
 import { createPortalClient } from "../../../../shared/portal/client.ts";
 import type { PortalLine } from "../../../../shared/portal/stream.ts";
+import { printJson } from "../../../../shared/process/print-json.ts";
 import { readNamedFile } from "../../../../shared/settings/env.ts";
 import { readPortalUrls, readRpcUrls } from "../../../../shared/settings/rpc-urls.ts";
 import { ConfigError } from "../../../../shared/settings/settings.ts";
@@ -58,6 +59,8 @@ async function run(call: RecordCall): Promise<void> {
     say(
       `${recorded.blocks} blocks, ${recorded.logs} logs, ${megabytes(recorded.bytes)} MB in ${call.folder}`,
     );
+    const { folder, fromBlock } = call;
+    if (call.asJson) printJson({ chainId, folder, fromBlock, toBlock, ...recorded });
   } finally {
     await source.close();
   }
