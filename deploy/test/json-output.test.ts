@@ -4,8 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
-import { COLLECTIONS } from "../../services/evm-dex/store/collections.ts";
-import { getCheckpoint } from "../../services/evm-dex/store/queries.ts";
 import { finalBlocks } from "../../services/shared/evm/finality/finality.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
 import { put } from "../../services/shared/storage/port.ts";
@@ -30,15 +28,23 @@ function programOf(name: string): { readonly path: string; readonly words: reado
   return { path, words: words.split(" ").filter((word) => word !== "") };
 }
 
-/** The whole index: its chain is too short for its ingest to have asked what is final. */
-async function makeFinal(dataDir: string): Promise<void> {
+/** The whole index is final: its chain is too short for its ingest to have asked what is. */
+async function makeFinal({ dataDir, rpcUrl }: Stack["data"]): Promise<void> {
+  const answer = await fetch(rpcUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      ...{ jsonrpc: "2.0", id: 1, method: "eth_getBlockByNumber", params: ["latest", false] },
+    }),
+  });
+  const { result } = (await answer.json()) as {
+    readonly result: { readonly number: string; readonly hash: string; readonly timestamp: string };
+  };
+  const [number, time] = [Number(result.number), Number(result.timestamp)];
   const store = await openStore({ service: "evm-dex", dataDir });
   try {
-    await store.declare(COLLECTIONS);
-    const checkpoint = await getCheckpoint(store, 8453);
-    if (checkpoint === undefined) throw new Error("There is no index of chain 8453");
-    const { chainId, blockNumber: number, blockHash: hash, blockTime: time } = checkpoint;
-    await store.write([put(finalBlocks, [{ chainId, number, hash, time }])]);
+    await store.declare([finalBlocks]);
+    await store.write([put(finalBlocks, [{ chainId: 8453, number, hash: result.hash, time }])]);
   } finally {
     await store.close();
   }
@@ -122,7 +128,7 @@ describeThorough("--json of every command", () => {
     ]);
     expect(recorded).to.deep.include({ chainId: 8453, fromBlock: 0, toBlock: 0, blocks: 1 });
     expect(await ask("import", [at("blocks"), "--check"])).to.include({ first: 0, last: 0, blocks: 1 });
-    await makeFinal(stack.data.dataDir);
+    await makeFinal(stack.data);
     const written = await ask("pools", ["export", "--chain", "8453", "--out", at("pools.bin")]);
     expect(written).to.include({ chainId: 8453, file: at("pools.bin") });
     const env = { DATA_DIR: at("other"), EVM_RPC_8453: "" };
