@@ -49,7 +49,7 @@ try {
 
 async function measure(on: Layout, paths: readonly string[], solanaRate: number): Promise<Phase> {
   const isSolana = (path: string) => path.includes("/solana/");
-  const replicas = [...on.of("solana"), on.spareSolana];
+  const replicas = [...on.membersWith("solana"), on.spareSolana];
   const before = replicas.map(countRequests);
   const stop = new AbortController();
   const send = (rate: number, among: readonly string[]) =>
@@ -90,7 +90,12 @@ function report(single: Phase, doubled: Phase): void {
   const failed = [single, doubled].flatMap(({ evm, solana }) => [...evm, ...solana]).filter(isFailed).length;
   const figures: Figure[] = [
     { name: "share of the third replica", value: share, unit: "of 1", goal: { atLeast: GOALS.share } },
-    { name: "EVM requests, median, beside before", value: slower, unit: "times", goal: { atMost: GOALS.slower } },
+    {
+      name: "EVM requests, median, beside before",
+      value: slower,
+      unit: "times",
+      goal: { atMost: GOALS.slower },
+    },
     { name: "requests that failed", value: failed, unit: "", goal: { atMost: 0 } },
   ];
   for (const { name, value, unit } of figures) console.log(`${name.padEnd(40)}${value.toFixed(2)} ${unit}`);

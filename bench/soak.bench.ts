@@ -84,9 +84,13 @@ function sampleAll({ members }: Layout): Sample[] {
 
 function report(): void {
   const failed = answers.filter(({ status }) => status !== 200).length / answers.length;
-  console.log(`${MINUTES} minutes, ${faults.length} faults: ${JSON.stringify(countBy(faults, ({ kind }) => kind))}`);
+  console.log(
+    `${MINUTES} minutes, ${faults.length} faults: ${JSON.stringify(countBy(faults, ({ kind }) => kind))}`,
+  );
   console.log(`${answers.length} requests: ${JSON.stringify(countStatuses(answers))}`);
-  console.log(`median ${timeAt(answers, 0.5).toFixed(1)} ms, 99 % within ${timeAt(answers, 0.99).toFixed(0)} ms`);
+  console.log(
+    `median ${timeAt(answers, 0.5).toFixed(1)} ms, 99 % within ${timeAt(answers, 0.99).toFixed(0)} ms`,
+  );
   console.log("process             lived   memory warm → end   descriptors   sockets   log an hour");
   let [mostMemory, mostDescriptors] = [0, 0];
   for (const life of longestLives()) {
@@ -116,7 +120,9 @@ function report(): void {
 function longestLives(): Sample[][] {
   return layout.members.map(({ name }) => {
     const own = samples.filter((sample) => sample.name === name);
-    const byPid = [...new Set(own.map(({ pid }) => pid))].map((pid) => own.filter((each) => each.pid === pid));
+    const byPid = [...new Set(own.map(({ pid }) => pid))].map((pid) =>
+      own.filter((each) => each.pid === pid),
+    );
     return byPid.sort((a, b) => b.length - a.length)[0] ?? [];
   });
 }

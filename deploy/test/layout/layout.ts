@@ -19,7 +19,7 @@ export interface Layout {
   readonly solana: TestSolana;
   readonly members: readonly Member[];
   /** Those of a role that were started, in order. */
-  of(role: Role): readonly Member[];
+  membersWith(role: Role): readonly Member[];
   /** The third replica of solana, not started. */
   readonly spareSolana: Member;
   /** Where a load balancer sends requests to. */
@@ -46,7 +46,11 @@ const WARM_BLOCKS = 12;
 export async function startLayout(env: Readonly<Record<string, string>> = {}): Promise<Layout> {
   const dataDir = await mkdtemp(join(tmpdir(), "chaintables-layout-"));
   const chain = await createTestChain({ poolCount: 3, families: ["aerodrome-v2", "aave-v3", "morpho-v1"] });
-  const solana = await createTestSolana({ seed: 21, transactions: 5, time: Math.floor(Date.now() / 1_000) - 60 });
+  const solana = await createTestSolana({
+    seed: 21,
+    transactions: 5,
+    time: Math.floor(Date.now() / 1_000) - 60,
+  });
   for (let block = 0; block < WARM_BLOCKS; block += 1) {
     await chain.send(chain.randomActions(block, 4));
     await chain.mine(1, { intervalS: 60 });
@@ -56,7 +60,7 @@ export async function startLayout(env: Readonly<Record<string, string>> = {}): P
   const all = plans.map((plan) => new Member(plan));
   const spareSolana = all.find(({ plan }) => plan.role === "solana" && plan.index === REPLICAS) as Member;
   const members = all.filter((member) => member !== spareSolana);
-  const of = (role: Role) => members.filter(({ plan }) => plan.role === role);
+  const membersWith = (role: Role) => members.filter(({ plan }) => plan.role === role);
   const stop = async () => {
     await Promise.all(all.map((member) => member.stop("SIGKILL")));
     await chain.stop();
@@ -66,20 +70,20 @@ export async function startLayout(env: Readonly<Record<string, string>> = {}): P
   try {
     // Ingests first: services are ready when there is data.
     for (const role of ["evm-dex-ingest", "lending-ingest", "solana-ingest"] as const)
-      await Promise.all(of(role).map((member) => member.start()));
-    await Promise.all(SERVICES.flatMap((role) => of(role)).map((member) => member.start()));
-    await Promise.all(of("gateway").map((member) => member.start()));
+      await Promise.all(membersWith(role).map((member) => member.start()));
+    await Promise.all(SERVICES.flatMap((role) => membersWith(role)).map((member) => member.start()));
+    await Promise.all(membersWith("gateway").map((member) => member.start()));
   } catch (error) {
     await stop();
     throw error;
   }
-  const gateways = of("gateway").map((member) => ({
+  const gateways = membersWith("gateway").map((member) => ({
     url: member.plan.readyUrl.replace("/readyz", ""),
     member,
   }));
   const settings = { DEPLOYMENTS_FILE: chain.deploymentsFile, ...rpcOf(chain, solana), ...storesOf() };
   const moves = moversOf(chain, solana);
-  return { chain, solana, members, of, spareSolana, gateways, dataDir, settings, ...moves, stop };
+  return { chain, solana, members, membersWith, spareSolana, gateways, dataDir, settings, ...moves, stop };
 }
 
 /** One at a time: a reorg in the middle of a block's transactions would lose some. */
@@ -149,7 +153,11 @@ async function planMembers({ dataDir, chain, solana, env }: Parts): Promise<Memb
       const own = { HTTP_PORT: String(http), GRPC_PORT: String(grpc) };
       plans.push({
         ...{ role, index, program: `services/${role}/main.ts`, readyUrl: `http://127.0.0.1:${http}/readyz` },
-        env: { ...common, ...own, ...(role === "lending" && { EVM_DEX_GRPC: listOf(addresses, "evm-dex", "grpc") }) },
+        env: {
+          ...common,
+          ...own,
+          ...(role === "lending" && { EVM_DEX_GRPC: listOf(addresses, "evm-dex", "grpc") }),
+        },
       });
     }
   }
@@ -180,7 +188,12 @@ async function planMembers({ dataDir, chain, solana, env }: Parts): Promise<Memb
         ...common,
         ...upstreams,
         ...{ GATEWAY_PORT: String(port), BOOTSTRAP_API_KEY: KEY, ADMIN_PORT: "0" },
-        ...{ ADDRESS_RATE: "1000000", ADDRESS_BURST: "1000000", VERIFY_RATE: "1000000", VERIFY_BURST: "1000000" },
+        ...{
+          ADDRESS_RATE: "1000000",
+          ADDRESS_BURST: "1000000",
+          VERIFY_RATE: "1000000",
+          VERIFY_BURST: "1000000",
+        },
       },
     });
   }

@@ -31,6 +31,7 @@ async function requireAnswers({ gateways }: Layout, paths: readonly string[]): P
     for (const path of paths) {
       const response = await fetch(`${url}${path}`, { headers: { "x-api-key": KEY } });
       const text = await response.text();
-      if (response.status !== 200) throw new Error(`${url}${path} answers ${response.status}: ${text.slice(0, 300)}`);
+      if (response.status !== 200)
+        throw new Error(`${url}${path} answers ${response.status}: ${text.slice(0, 300)}`);
     }
 }

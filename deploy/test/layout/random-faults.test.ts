@@ -89,8 +89,13 @@ describeThoroughRounds(2 * FAULTS, "the production layout under kills, pauses an
       return new Member({ ...plan, env: { ...plan.env, DATA_DIR: folder, MONGODB_URL: "", REDIS_URL: "" } });
     });
     // Its ports are those of the first ones.
-    await Promise.all(layout.of("solana-ingest").concat(layout.of("solana")).map((each) => each.stop("SIGTERM")));
-    const disturbed = layout.of("solana")[0] as Member;
+    await Promise.all(
+      layout
+        .membersWith("solana-ingest")
+        .concat(layout.membersWith("solana"))
+        .map((each) => each.stop("SIGTERM")),
+    );
+    const disturbed = layout.membersWith("solana")[0] as Member;
     await disturbed.start();
     const url = disturbed.plan.readyUrl.replace("/readyz", "");
     const expected = await readTrades(url);

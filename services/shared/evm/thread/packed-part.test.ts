@@ -12,16 +12,22 @@ const hex = (bytes: number) =>
 const transaction = fc.record({
   hash: hex(32),
   from: hex(20),
-  logs: fc.array(
-    fc.record({ address: hex(20), topics: fc.array(hex(32), { maxLength: 4 }), data: hex(8) }),
-    { minLength: 1, maxLength: 3 },
-  ),
+  logs: fc.array(fc.record({ address: hex(20), topics: fc.array(hex(32), { maxLength: 4 }), data: hex(8) }), {
+    minLength: 1,
+    maxLength: 3,
+  }),
 });
 
 /** Blocks whose transactions have some logs each, and lie apart from each other. */
 const block = fc
   .record({
-    header: fc.record({ number: fc.nat(), hash: hex(32), parentHash: hex(32), timestamp: fc.nat(), logsBloom: hex(256) }),
+    header: fc.record({
+      number: fc.nat(),
+      hash: hex(32),
+      parentHash: hex(32),
+      timestamp: fc.nat(),
+      logsBloom: hex(256),
+    }),
     transactions: fc.array(transaction, { maxLength: 4 }),
     gap: fc.integer({ min: 1, max: 5 }),
   })

@@ -30,9 +30,18 @@ export function unpackPart({ range, blocks }: PackedPart): HistoryPart {
   return { range, blocks: blocks.map(unpackBlock) };
 }
 
-function packBlock({ number, hash, parentHash, timestamp, logsBloom, senders, logs }: BlockWithLogs): PackedBlock {
+function packBlock({
+  number,
+  hash,
+  parentHash,
+  timestamp,
+  logsBloom,
+  senders,
+  logs,
+}: BlockWithLogs): PackedBlock {
   const transactionHashes: Hex[] = [];
-  for (const { transactionIndex, transactionHash } of logs) transactionHashes[transactionIndex] = transactionHash;
+  for (const { transactionIndex, transactionHash } of logs)
+    transactionHashes[transactionIndex] = transactionHash;
   return {
     ...{ number, hash, parentHash, timestamp, logsBloom, senders, transactionHashes },
     logs: {
