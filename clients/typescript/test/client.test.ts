@@ -124,7 +124,7 @@ describeLong("the TypeScript client", () => {
         const error = (await failureOf(get(endpoint.path, params))) as ParameterError;
         expect(error, `${endpoint.path} ${name}: ${error.message}`).to.be.instanceOf(ParameterError);
         expect(error).to.include({ code: "bad_request", status: 400, parameter });
-        expect(error.rule).to.match(/^(is|does|has|it|its|ends|starts|names)\b/);
+        expect(error.rule).to.match(/^(is|does|has|it|its|ends|starts|names|makes)\b/);
         const sent = params[parameter] ?? "";
         // Long and foreign values are shown cut and escaped.
         if (error.value !== undefined && /^[ -~]{1,64}$/.test(sent) && !parameter.startsWith("order"))
