@@ -2,7 +2,7 @@
  * npm run bench:scale — the production layout as processes of this machine: two gateways, two replicas of each service,
  * an ingest and a standby each (deploy/test/layout). The load on Solana is doubled and a third replica of solana joins:
  * what share it takes, and what the other services' requests feel of it. BENCH_RATE: requests a second to the EVM
- * services, and to Solana before it is doubled (20); BENCH_SECONDS of each phase (15); MONGODB_URL, REDIS_URL as stores.
+ * services, and to Solana before it is doubled (20); BENCH_SECONDS of each phase (15); LAYOUT_MONGODB_URL, LAYOUT_REDIS_URL as stores.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Layout, startLayout } from "../deploy/test/layout/layout.ts";

@@ -2,7 +2,7 @@
  * npm run bench:soak — the production layout as processes of this machine (deploy/test/layout) under load, reorgs of both
  * chains, kills and pauses for some time: memory, descriptors, connections and log of each kind of process, which have
  * to stay flat, and what clients saw. BENCH_MINUTES (30), BENCH_RATE requests a second (25), BENCH_SEED (1);
- * MONGODB_URL, REDIS_URL as stores.
+ * LAYOUT_MONGODB_URL, LAYOUT_REDIS_URL as stores.
  */
 import { readdirSync, readlinkSync } from "node:fs";
 import { disturb, type Fault } from "../deploy/test/layout/faults.ts";

@@ -12,7 +12,8 @@ export const KEY = "key of the layout";
 /**
  * The production layout as processes of this machine: two gateways, two replicas of each service (a third one of solana
  * is named to the gateways and not started), an ingest and a standby each, over chains that a test moves. One store:
- * MongoDB at MONGODB_URL, else SQLite; one Redis at REDIS_URL, else none.
+ * an empty database of MongoDB at LAYOUT_MONGODB_URL, else SQLite; one Redis at LAYOUT_REDIS_URL, else none. Settings of
+ * their own, since other suites share the servers at MONGODB_URL and REDIS_URL.
  */
 export interface Layout {
   readonly chain: TestChain;
@@ -118,10 +119,10 @@ function rpcOf(chain: TestChain, solana: TestSolana) {
 }
 
 function storesOf(): Record<string, string> {
-  const { MONGODB_URL, REDIS_URL } = process.env;
+  const { LAYOUT_MONGODB_URL: mongodbUrl, LAYOUT_REDIS_URL: redisUrl } = process.env;
   return {
-    ...(MONGODB_URL !== undefined && { MONGODB_URL }),
-    ...(REDIS_URL !== undefined && { REDIS_URL }),
+    ...(mongodbUrl !== undefined && { MONGODB_URL: mongodbUrl }),
+    ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
   };
 }
 
