@@ -104,8 +104,12 @@ function defineSuite(executablePath: string): void {
 
   it("shows a pool: its figures, the six ranges as bars and as a table, and the request as curl", async () => {
     await go(await firstOf("pool", "/evm/dexb/v3/pools"));
-    // Panels of the other DEXes are there, and hidden: they do not know it.
-    const panel = page.locator("section.panel:visible").first();
+    // Panels of the other DEXes are there, and hidden: they do not know it. Above the figures are the candles.
+    await page.locator('section[aria-label="Price candles of one pool"]').waitFor();
+    const panel = page
+      .locator("section.panel:visible")
+      .filter({ has: page.locator(".headlines") })
+      .first();
     await panel.locator(".headlines dd").first().waitFor();
     await panel.locator(".ranges canvas").first().waitFor();
     const label = (await panel.locator(".ranges .plot").getAttribute("aria-label")) ?? "";
