@@ -6,10 +6,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Layout, startLayout } from "../deploy/test/layout/layout.ts";
-import { type Answer, countStatuses, sendLoad, timeAt } from "../deploy/test/layout/load.ts";
+import { type Answer, countStatuses, sendLoad, timesOf } from "../deploy/test/layout/load.ts";
 import type { Member } from "../deploy/test/layout/member.ts";
 import { pathsOf } from "../deploy/test/layout/paths.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { quantile } from "./stats.ts";
 
 const RATE = Number(process.env.BENCH_RATE ?? 20);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 15);
@@ -86,7 +87,7 @@ function report(single: Phase, doubled: Phase): void {
   }
   const total = doubled.byReplica.reduce((sum, count) => sum + count, 0);
   const share = (doubled.byReplica[2] ?? 0) / total;
-  const slower = timeAt(doubled.evm, 0.5) / timeAt(single.evm, 0.5);
+  const slower = quantile(timesOf(doubled.evm), 0.5) / quantile(timesOf(single.evm), 0.5);
   const failed = [single, doubled].flatMap(({ evm, solana }) => [...evm, ...solana]).filter(isFailed).length;
   const figures: Figure[] = [
     { name: "share of the third replica", value: share, unit: "of 1", goal: { atLeast: GOALS.share } },
@@ -108,6 +109,6 @@ function isFailed({ status }: Answer): boolean {
 }
 
 function describe(answers: readonly Answer[]): string {
-  const [half, most] = [0.5, 0.99].map((share) => timeAt(answers, share).toFixed(1));
+  const [half, most] = [0.5, 0.99].map((share) => quantile(timesOf(answers), share).toFixed(1));
   return `${answers.length} requests ${JSON.stringify(countStatuses(answers))}, median ${half} ms, 99 % within ${most} ms`;
 }

@@ -7,10 +7,11 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { disturb, type Fault } from "../deploy/test/layout/faults.ts";
 import { type Layout, startLayout } from "../deploy/test/layout/layout.ts";
-import { countStatuses, sendLoad, timeAt } from "../deploy/test/layout/load.ts";
+import { countStatuses, sendLoad, timesOf } from "../deploy/test/layout/load.ts";
 import { pathsOf } from "../deploy/test/layout/paths.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { memoryMbOf } from "./process-cost.ts";
+import { quantile } from "./stats.ts";
 
 const MINUTES = Number(process.env.BENCH_MINUTES ?? 30);
 const RATE = Number(process.env.BENCH_RATE ?? 25);
@@ -89,7 +90,7 @@ function report(): void {
   );
   console.log(`${answers.length} requests: ${JSON.stringify(countStatuses(answers))}`);
   console.log(
-    `median ${timeAt(answers, 0.5).toFixed(1)} ms, 99 % within ${timeAt(answers, 0.99).toFixed(0)} ms`,
+    `median ${quantile(timesOf(answers), 0.5).toFixed(1)} ms, 99 % within ${quantile(timesOf(answers), 0.99).toFixed(0)} ms`,
   );
   console.log("process             lived   memory warm → end   descriptors   sockets   log an hour");
   let [mostMemory, mostDescriptors] = [0, 0];

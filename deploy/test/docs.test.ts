@@ -1,24 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { catalogue } from "../../gateway/catalogue.ts";
-import { describeThorough } from "../../services/shared/testkit/describe.ts";
-import { findChromium, startBrowser } from "./browser.ts";
+import { describeInChromium, listenToComplaints, startBrowser } from "./browser.ts";
 import { findSeriousViolations } from "./screen-reader.ts";
 import { type Stack, startStack } from "./stack.ts";
 
-const CHROMIUM = findChromium();
 const PATIENCE_MS = 40_000;
 
-if (CHROMIUM === undefined) {
-  describe("/docs in Chromium", () => {
-    it("pending: there is no Chromium: set CHROMIUM, or install Debian's package", function () {
-      this.skip();
-    });
-  });
-} else describeThorough("/docs in Chromium", () => defineSuite(CHROMIUM));
+describeInChromium("/docs in Chromium", defineSuite);
 
 const textOf = async (place: Locator) => (await place.textContent()) ?? "";
 
@@ -52,10 +44,7 @@ function defineSuite(executablePath: string): void {
     context.setDefaultTimeout(PATIENCE_MS);
     page = await context.newPage();
     page.on("request", (request) => hosts.add(new URL(request.url()).origin));
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("console", (message) => {
-      if (/Content Security Policy|TrustedHTML/.test(message.text())) complaints.push(message.text());
-    });
+    listenToComplaints(page, complaints);
     await page.goto(`${stack.url}/docs`);
   }
   const sectionOf = (path: string) => page.locator(`section#${path.slice(1).replaceAll("/", "-")}`);

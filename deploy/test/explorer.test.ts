@@ -1,27 +1,19 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { expect } from "chai";
-import { after, before, describe, it } from "mocha";
+import { after, before, it } from "mocha";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { describeThorough } from "../../services/shared/testkit/describe.ts";
-import { findChromium, startBrowser } from "./browser.ts";
+import { describeInChromium, listenToComplaints, startBrowser } from "./browser.ts";
 import { findSeriousViolations } from "./screen-reader.ts";
 import { type Stack, startStack } from "./stack.ts";
 
-const CHROMIUM = findChromium();
 const SOL = "So11111111111111111111111111111111111111112";
 const MAX_FIRST_PAGE = 200_000;
 /** Chromium and three services beside each other on a busy machine. */
 const PATIENCE_MS = 40_000;
 const WIDTHS = { wide: 1_280, phone: 390 };
 
-if (CHROMIUM === undefined) {
-  describe("the explorer in Chromium", () => {
-    it("pending: there is no Chromium: set CHROMIUM, or install Debian's package", function () {
-      this.skip();
-    });
-  });
-} else describeThorough("the explorer in Chromium", () => defineSuite(CHROMIUM));
+describeInChromium("the explorer in Chromium", defineSuite);
 
 function defineSuite(executablePath: string): void {
   let stack: Stack;
@@ -51,10 +43,7 @@ function defineSuite(executablePath: string): void {
     context.setDefaultTimeout(PATIENCE_MS);
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     page = await context.newPage();
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("console", (message) => {
-      if (/Content Security Policy|TrustedHTML/.test(message.text())) complaints.push(message.text());
-    });
+    listenToComplaints(page, complaints);
     await page.goto(`${stack.url}/#key=${encodeURIComponent(stack.key)}`);
     await page.waitForSelector("#chains tbody tr");
   }

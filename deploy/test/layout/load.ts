@@ -104,8 +104,7 @@ export function countStatuses(answers: readonly Answer[]): Record<string, number
   return counts;
 }
 
-/** The value below which this share of the answers' times lies, in milliseconds. */
-export function timeAt(answers: readonly Answer[], share: number): number {
-  const times = answers.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
-  return times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
+/** How long each took, in milliseconds. */
+export function timesOf(answers: readonly Answer[]): number[] {
+  return answers.map(({ tookMs }) => tookMs);
 }

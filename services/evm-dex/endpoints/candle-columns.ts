@@ -1,16 +1,10 @@
-import { INTERVALS, MAX_CANDLES } from "../../shared/contract/candle-params.ts";
+import { INTERVALS, type Interval, MAX_CANDLES } from "../../shared/contract/candle-params.ts";
 import { defineColumns } from "../../shared/contract/define.ts";
-import { oneOf, unixTime } from "../../shared/contract/param.ts";
+import { oneOf } from "../../shared/contract/param.ts";
+import { requiredWindow } from "../../shared/contract/window.ts";
 
 export const candleWindow = {
-  after_time: unixTime({
-    description: "Start of the time range, Unix seconds, included. Must be below before_time.",
-    example: "1735689600",
-  }),
-  before_time: unixTime({
-    description: "End of the time range, Unix seconds, excluded.",
-    example: "1735776000",
-  }),
+  ...requiredWindow,
   interval: oneOf(INTERVALS, {
     description: `Length of a candle. So many may begin in the time range: ${MAX_CANDLES} of up to 15m, 666 of 30m, 333 of 1h, 166 of 2h, ${MAX_CANDLES} of 4h to 12h, 833 of 1d, 277 of 3d, 119 of 1w.`,
     example: "15m",
@@ -31,7 +25,7 @@ export const PRICE_WORDS: Readonly<Record<PriceNames, string>> = {
   close: "Price after the last swap in the candle",
 };
 
-/** Behind the prices. */
+/** Behind the prices; `toCandleCells` fills them. */
 export const candleColumns = defineColumns([
   {
     name: "volume",
@@ -56,3 +50,17 @@ export const candleColumns = defineColumns([
       "Seconds between two prices that highPrice and lowPrice are the extremes of: 60, 3600 or 86400; of Aerodrome v2 pools also 300 or 7200.",
   },
 ]);
+
+/** The cells behind the prices. */
+export function toCandleCells(
+  { start, swapCount, volumeUsd }: { start: number; swapCount: number | null; volumeUsd: number | null },
+  { interval, span }: { interval: Interval; span: number },
+) {
+  return {
+    volume: volumeUsd,
+    unixTime: start,
+    interval,
+    tradeCount: swapCount,
+    resolutionSeconds: span,
+  };
+}

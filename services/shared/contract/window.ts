@@ -1,7 +1,19 @@
-import { LAST_UNIX_SECOND } from "./param.ts";
+import { LAST_UNIX_SECOND, unixTime } from "./param.ts";
 import { parameterValueError } from "./parameter-error.ts";
 
 const DAY_SECONDS = 86_400;
+
+/** Both ends of a required window: after_time ≤ t < before_time. */
+export const requiredWindow = {
+  after_time: unixTime({
+    description: "Start of the time range, Unix seconds, included. Must be below before_time.",
+    example: "1735689600",
+  }),
+  before_time: unixTime({
+    description: "End of the time range, Unix seconds, excluded.",
+    example: "1735776000",
+  }),
+} as const;
 
 /** Wire parameters of a time window, in Unix seconds and days. */
 export interface WindowParams {

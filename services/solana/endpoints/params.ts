@@ -28,18 +28,6 @@ export const days = integer(
   },
 );
 
-/** Both ends of a required window: after_time ≤ t < before_time. */
-export const requiredWindow = {
-  after_time: unixTime({
-    description: "Start of the time range, Unix seconds, included. Must be below before_time.",
-    example: "1735689600",
-  }),
-  before_time: unixTime({
-    description: "End of the time range, Unix seconds, excluded.",
-    example: "1735776000",
-  }),
-} as const;
-
 /** Both ends of a window that `days` completes. */
 export const optionalWindow = {
   after_time: unixTime({

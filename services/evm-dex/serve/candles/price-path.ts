@@ -1,12 +1,10 @@
+import { FULL_AGE_SECONDS } from "../../../shared/pricing/vote-share.ts";
 import type { Store } from "../../../shared/storage/port.ts";
-import { DAY } from "../../metrics/bucket.ts";
 import { isAnchor } from "../../price/link.ts";
 import { type CheckpointRow, type PoolRow, priceLinks } from "../../store/collections.ts";
 import { toLink } from "../../store/price-links.ts";
 import { getPools } from "../../store/queries.ts";
 
-/** Age from which on it counts fully among a token's pools (docs/prices.md). */
-const FULL_AGE_SECONDS = 30 * DAY;
 /** No path of prices is longer, even where its links are of several blocks. */
 const MOST_STEPS = 8;
 

@@ -18,7 +18,7 @@ import {
   readPoolPrices,
   readV2Hours,
 } from "./pool-prices.ts";
-import { findPricePath, type PricePath } from "./price-path.ts";
+import type { PricePath } from "./price-path.ts";
 
 export interface Candles {
   readonly candles: readonly PoolCandle[];
@@ -30,6 +30,8 @@ interface CandleQuery {
   readonly pool: PoolRow;
   /** The token whose prices they are. */
   readonly base: 0 | 1;
+  /** Of the other token; undefined where it has no price. */
+  readonly path: PricePath | undefined;
   readonly range: CandleRange;
   readonly checkpoint: CheckpointRow;
   readonly pacer: Pacer;
@@ -40,11 +42,9 @@ interface CandleQuery {
  * indexed block or before what is still stored are left out.
  */
 export async function readPoolCandles(store: Store, query: CandleQuery): Promise<Candles> {
-  const { pool, base, checkpoint, pacer } = query;
+  const { pool, base, path, checkpoint, pacer } = query;
   const { interval } = query.range;
   const range = await findBuckets(store, query);
-  const other = base === 0 ? pool.token1Address : pool.token0Address;
-  const path = await findPricePath(store, { token: other, checkpoint });
   const { buckets, before, span } = await readPoolPrices(store, { pool, range, pacer });
   const usdAt = await readUsd(store, { path, range, checkpoint, pacer });
   const found = poolCandles({ buckets, before, interval, base, usdAt });

@@ -3,10 +3,12 @@ import type { Handler } from "../../../../shared/contract/endpoint.ts";
 import { versionOf } from "../../../../shared/index/evm/checkpoint.ts";
 import { notFoundError } from "../../../../shared/service/handlers.ts";
 import { Pacer } from "../../../../shared/service/pacer.ts";
+import { findPricePath } from "../../../serve/candles/price-path.ts";
 import { readPoolCandles } from "../../../serve/candles/read-candles.ts";
 import type { ServeDeps } from "../../../serve/deps.ts";
 import { readAtHead } from "../../../serve/head.ts";
 import { getPool } from "../../../store/queries.ts";
+import { toCandleCells } from "../../candle-columns.ts";
 import { endpoint } from "./pool.endpoint.ts";
 
 export function ohlcvPoolHandler({ store }: Pick<ServeDeps, "store">): Handler<typeof endpoint> {
@@ -15,35 +17,34 @@ export function ohlcvPoolHandler({ store }: Pick<ServeDeps, "store">): Handler<t
     const pool = await getPool(store, key);
     if (pool === undefined) throw notFoundError(endpoint, params);
     const { after_time, before_time, interval } = params;
+    const [base, other] =
+      params.base === "token0" ? ([0, pool.token1Address] as const) : ([1, pool.token0Address] as const);
     const found = await readAtHead(store, {
       chainId: params.chain_id,
       inSnapshot: true,
-      read: (checkpoint, view) =>
+      read: async (checkpoint, view) =>
         readPoolCandles(view, {
-          ...{ pool, checkpoint, pacer: new Pacer(signal) },
-          base: params.base === "token0" ? 0 : 1,
+          ...{ pool, base, checkpoint, pacer: new Pacer(signal) },
+          path: await findPricePath(view, { token: other, checkpoint }),
           range: { after_time, before_time, interval },
         }),
     });
     if (found === undefined) throw notFoundError(endpoint, params);
     const { candles, span } = found.value;
-    const rows = candles.map(({ start, open, high, low, close, swapCount, volumeUsd }) =>
-      toCells(endpoint, {
+    const rows = candles.map((candle) => {
+      const { open, high, low, close } = candle;
+      return toCells(endpoint, {
         openPrice: open.usd,
         highPrice: high.usd,
         lowPrice: low.usd,
         closePrice: close.usd,
-        volume: volumeUsd,
-        unixTime: start,
-        interval,
-        tradeCount: swapCount,
-        resolutionSeconds: span,
         openPairPrice: open.pair,
         highPairPrice: high.pair,
         lowPairPrice: low.pair,
         closePairPrice: close.pair,
-      }),
-    );
+        ...toCandleCells(candle, { interval, span }),
+      });
+    });
     return { rows, version: versionOf(found.checkpoint) };
   };
 }

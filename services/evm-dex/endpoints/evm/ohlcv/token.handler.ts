@@ -6,6 +6,7 @@ import { findPricePath } from "../../../serve/candles/price-path.ts";
 import { readPoolCandles } from "../../../serve/candles/read-candles.ts";
 import type { ServeDeps } from "../../../serve/deps.ts";
 import { readAtHead } from "../../../serve/head.ts";
+import { toCandleCells } from "../../candle-columns.ts";
 import { endpoint } from "./token.endpoint.ts";
 
 export function ohlcvTokenHandler({ store }: Pick<ServeDeps, "store">): Handler<typeof endpoint> {
@@ -15,12 +16,13 @@ export function ohlcvTokenHandler({ store }: Pick<ServeDeps, "store">): Handler<
       chainId: chain_id,
       inSnapshot: true,
       read: async (checkpoint, view) => {
-        const [step] = (await findPricePath(view, { token, checkpoint }))?.steps ?? [];
-        if (step === undefined) return undefined;
+        const path = await findPricePath(view, { token, checkpoint });
+        const [step, ...steps] = path?.steps ?? [];
+        if (path === undefined || step === undefined) return undefined;
         const { pool, side: base } = step;
         const { candles, span } = await readPoolCandles(view, {
-          ...{ pool, base, range, checkpoint },
-          pacer: new Pacer(signal),
+          ...{ pool, base, range, checkpoint, pacer: new Pacer(signal) },
+          path: { steps, anchor: path.anchor },
         });
         return { candles, span, poolAddress: pool.poolAddress };
       },
@@ -29,19 +31,16 @@ export function ohlcvTokenHandler({ store }: Pick<ServeDeps, "store">): Handler<
     const version = versionOf(found.checkpoint);
     if (found.value === undefined) return { rows: [], version };
     const { candles, span, poolAddress } = found.value;
-    const rows = candles.flatMap(({ start, open, high, low, close, swapCount, volumeUsd }) => {
+    const rows = candles.flatMap((candle) => {
+      const { open, high, low, close } = candle;
       if (open.usd === null || high.usd === null || low.usd === null || close.usd === null) return [];
       const cells = toCells(endpoint, {
         openPrice: open.usd,
         highPrice: high.usd,
         lowPrice: low.usd,
         closePrice: close.usd,
-        volume: volumeUsd,
-        unixTime: start,
-        interval,
-        tradeCount: swapCount,
-        resolutionSeconds: span,
         poolAddress,
+        ...toCandleCells(candle, { interval, span }),
       });
       return [cells];
     });

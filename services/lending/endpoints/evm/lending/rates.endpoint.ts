@@ -1,8 +1,8 @@
 import { countCandles } from "../../../../shared/contract/candle-params.ts";
 import { defineEndpoint } from "../../../../shared/contract/define.ts";
-import { evmAddress, oneOf, text, unixTime } from "../../../../shared/contract/param.ts";
+import { evmAddress, oneOf, text } from "../../../../shared/contract/param.ts";
 import { parameterError } from "../../../../shared/contract/parameter-error.ts";
-import { checkWindow } from "../../../../shared/contract/window.ts";
+import { checkWindow, requiredWindow } from "../../../../shared/contract/window.ts";
 import { lendingChain } from "../../params.ts";
 
 /** Each point is made of all states that the row rests on. */
@@ -26,14 +26,7 @@ export const endpoint = defineEndpoint({
         "Of an Aave Pool, which has many reserves: the token of the reserve. Required for a poolAddress.",
       example: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
     }).optional(),
-    after_time: unixTime({
-      description: "Start of the time range, Unix seconds, included. Must be below before_time.",
-      example: "1735689600",
-    }),
-    before_time: unixTime({
-      description: "End of the time range, Unix seconds, excluded.",
-      example: "1735776000",
-    }),
+    ...requiredWindow,
     interval: oneOf(["1h", "1d"], {
       description: "An hour or a UTC day from one point to the next.",
       example: "1h",

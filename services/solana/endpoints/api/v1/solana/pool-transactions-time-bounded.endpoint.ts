@@ -1,8 +1,8 @@
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { solanaPage } from "../../../../../shared/contract/param.ts";
-import { checkWindow } from "../../../../../shared/contract/window.ts";
+import { checkWindow, requiredWindow } from "../../../../../shared/contract/window.ts";
 import { COVERED_PROGRAMS, poolTransactionColumns } from "../../../columns.ts";
-import { poolAddress, requiredWindow, TRANSACTION_ORDER } from "../../../params.ts";
+import { poolAddress, TRANSACTION_ORDER } from "../../../params.ts";
 
 export const endpoint = defineEndpoint({
   family: "solana",

@@ -1,7 +1,7 @@
 import { defineEndpoint, sortable } from "../../../../../shared/contract/define.ts";
 import { solanaPage } from "../../../../../shared/contract/param.ts";
-import { checkWindow } from "../../../../../shared/contract/window.ts";
-import { requiredWindow, TRANSACTION_ORDER, tokenAddress } from "../../../params.ts";
+import { checkWindow, requiredWindow } from "../../../../../shared/contract/window.ts";
+import { TRANSACTION_ORDER, tokenAddress } from "../../../params.ts";
 
 export const endpoint = defineEndpoint({
   family: "solana",

@@ -1,8 +1,8 @@
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { solanaPage } from "../../../../../shared/contract/param.ts";
-import { checkWindow } from "../../../../../shared/contract/window.ts";
+import { checkWindow, requiredWindow } from "../../../../../shared/contract/window.ts";
 import { COVERED_PROGRAMS, specifiedValueColumns, TOKEN_AMOUNT } from "../../../columns.ts";
-import { PAID_PRICE_USD, requiredWindow, TRANSACTION_ORDER, tokenAddress } from "../../../params.ts";
+import { PAID_PRICE_USD, TRANSACTION_ORDER, tokenAddress } from "../../../params.ts";
 
 export const endpoint = defineEndpoint({
   family: "solana",

@@ -1,9 +1,9 @@
 import { checkCandles, INTERVALS, MAX_CANDLES } from "../../../../../../shared/contract/candle-params.ts";
 import { defineEndpoint } from "../../../../../../shared/contract/define.ts";
 import { oneOf } from "../../../../../../shared/contract/param.ts";
-import { checkWindow } from "../../../../../../shared/contract/window.ts";
+import { checkWindow, requiredWindow } from "../../../../../../shared/contract/window.ts";
 import { COVERED_PROGRAMS } from "../../../../columns.ts";
-import { requiredWindow, tokenAddress } from "../../../../params.ts";
+import { tokenAddress } from "../../../../params.ts";
 
 export const endpoint = defineEndpoint({
   family: "solana",
