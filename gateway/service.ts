@@ -47,6 +47,8 @@ export interface GatewayParts {
   readonly payment?: PayHostParts;
   /** Limits shared among the workers of this gateway, used without Redis. */
   readonly sharedBuckets?: SharedBuckets;
+  /** How long limits wait for Redis before this gateway decides alone. */
+  readonly redisTimeoutMs?: number;
   readonly httpTimeouts?: HttpTimeouts;
   /** Times of live streams. */
   readonly live?: LiveParts;
@@ -85,6 +87,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     clock,
     openKeys: parts.openKeys ?? (() => openAuthStores(config.store, clock)),
     sharedBuckets: parts.sharedBuckets,
+    redisTimeoutMs: parts.redisTimeoutMs,
   });
 
   const { groups, polled, tokenRefusedBy } = createUpstreams(config, { log, clock });

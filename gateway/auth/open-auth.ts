@@ -28,6 +28,8 @@ interface AuthParts {
   readonly openKeys: () => Promise<AuthStores>;
   /** Limits shared among workers, used without Redis; absent = this process decides alone. */
   readonly sharedBuckets?: SharedBuckets | undefined;
+  /** How long limits wait for Redis before this gateway decides alone; absent = 250 ms a command, 1 s at the start. */
+  readonly redisTimeoutMs?: number | undefined;
 }
 
 /** Authentication, limits and usage of requests. */
@@ -64,6 +66,7 @@ export async function openAuth(config: GatewayConfig, parts: AuthParts): Promise
   const { limiter, close: closeLimiter } = await openLimiter({
     ...{ redisUrl, clock, log, metrics },
     sharedBuckets: parts.sharedBuckets,
+    redisTimeoutMs: parts.redisTimeoutMs,
   });
   const store = createLazyKeyDirectory(parts.openKeys);
   const getRule = createKeyRules(limits.key);

@@ -15,6 +15,8 @@ interface OpenLimiterOptions {
   readonly redisUrl: string | undefined;
   /** The buckets shared with other workers, used without Redis; undefined = this process decides alone. */
   readonly sharedBuckets?: SharedBuckets | undefined;
+  /** How long a command and the first connection may take; undefined = 250 ms and 1 s. */
+  readonly redisTimeoutMs?: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -30,7 +32,7 @@ const FIRST_CONNECTION_MS = 1_000;
 
 /** Opens the gateway's limiter: shared through Redis, else among workers, else local to this process. Never fails. */
 export async function openLimiter(options: OpenLimiterOptions): Promise<OpenedLimiter> {
-  const { redisUrl, sharedBuckets, clock, log, metrics } = options;
+  const { redisUrl, sharedBuckets, redisTimeoutMs, clock, log, metrics } = options;
   const buckets = new LocalBuckets(clock);
   if (redisUrl === undefined) {
     const limiter = sharedBuckets
@@ -40,11 +42,12 @@ export async function openLimiter(options: OpenLimiterOptions): Promise<OpenedLi
   }
   const redis = await openRedisConnection({
     url: redisUrl,
+    ...(redisTimeoutMs === undefined ? {} : { commandTimeoutMs: redisTimeoutMs }),
     onFailure: limitFailureReports(({ failures, error }) =>
       log.debug({ failures, err: error }, "Redis did not answer the limiter"),
     ),
   });
-  await redis.waitUntilReady(FIRST_CONNECTION_MS);
+  await redis.waitUntilReady(redisTimeoutMs ?? FIRST_CONNECTION_MS);
   const limiter = createRedisLimiter({ redis, buckets, onResult: watchSharing({ log, metrics }) });
   return { limiter: measureDecisions(limiter, metrics), close: () => redis.close() };
 }
