@@ -23,6 +23,7 @@ const GATEWAY_ORDER = [
   "auth/[^/]+\\.ts$",
   "proxy/transport/",
   "proxy/upstream/",
+  "proxy/heads/",
   "proxy/delivery/",
   "proxy/cache/",
   "live/",

@@ -25,6 +25,8 @@ import { publishCacheMetrics } from "./proxy/cache/metrics.ts";
 import { createResponseCache } from "./proxy/cache/response-cache.ts";
 import { createDelivery } from "./proxy/delivery/delivery.ts";
 import { createForwarder, type ForwarderOptions } from "./proxy/delivery/forwarder.ts";
+import { HeadEpochs } from "./proxy/heads/head-epochs.ts";
+import { type HeadsParts, openHeads } from "./proxy/heads/open-heads.ts";
 import { createUpstreamClient } from "./proxy/upstream/client.ts";
 import { createHealthPoll, type PolledUpstream } from "./proxy/upstream/health-poll.ts";
 import { createHealthProbe } from "./proxy/upstream/health-probe.ts";
@@ -50,8 +52,9 @@ export interface GatewayParts {
   /** How long limits wait for Redis before this gateway decides alone. */
   readonly redisTimeoutMs?: number;
   readonly httpTimeouts?: HttpTimeouts;
-  /** Times of live streams. */
+  /** Times of live streams, and of following heads. */
   readonly live?: LiveParts;
+  readonly heads?: HeadsParts;
 }
 
 export interface RunningGateway {
@@ -101,7 +104,10 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     stallMs: parts.httpTimeouts?.stallMs,
     usesRawHeads: checkRawHeads(log),
   });
-  const forward = chooseForwarder({ client, delivery, clock, deadlineMs }, config, metrics);
+  const { outageMs, cacheIdleMs: idleMs } = parts.heads ?? {};
+  const heads = openHeads(config, { groups, metrics, outageMs });
+  const epochs = new HeadEpochs({ families: heads, clock, idleMs });
+  const forward = chooseForwarder({ client, delivery, clock, deadlineMs }, config, { metrics, epochs });
 
   const declared = parts.catalogue ?? everyEndpoint;
   const catalogue = config.payment ? applyPrices(declared, config.payment.prices) : declared;
@@ -109,7 +115,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     access,
     client,
     clock,
-    groups,
+    heads,
     isDraining,
     metrics,
     parts: parts.live ?? {},
@@ -145,6 +151,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
   const server = createGatewayServer(app, parts.httpTimeouts);
   const port = await listen(server, { host: config.bindHost, port: config.port }).catch(async (error) => {
     live.close();
+    epochs.close();
     await Promise.all([access.close(), payHost?.stop(), admin?.stop()]);
     throw error;
   });
@@ -166,6 +173,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     liveExamples.stop();
     statuses.close();
     live.close();
+    epochs.close();
     client.close();
     await access.close();
     await tracing?.close();
@@ -189,11 +197,12 @@ const OWN_HOSTS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", ":
 function chooseForwarder(
   options: ForwarderOptions,
   { cacheBytes = 0 }: GatewayConfig,
-  metrics: Metrics,
+  { metrics, epochs }: { readonly metrics: Metrics; readonly epochs: HeadEpochs },
 ): RequestForwarder {
   if (cacheBytes === 0) return createForwarder(options);
   const cache = createResponseCache({ maxBytes: cacheBytes });
-  return createCachingForwarder({ ...options, cache, counts: publishCacheMetrics(cache, metrics) });
+  const counts = publishCacheMetrics(cache, metrics);
+  return createCachingForwarder({ ...options, cache, heads: epochs, counts });
 }
 
 /** The pay-per-request host, where payments are configured. */

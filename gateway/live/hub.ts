@@ -1,20 +1,15 @@
 import type { Family } from "../../services/shared/contract/endpoint.ts";
-import type { UpstreamAddress } from "../config.ts";
-import type { UpstreamGroup } from "../proxy/upstream/upstream.ts";
+import type { FamilyHeads } from "../proxy/heads/family-heads.ts";
 import { serviceUnavailable } from "../request/errors.ts";
-import { FamilyHeads } from "./family-heads.ts";
 import type { FetchTable, TableQuery } from "./table-source.ts";
 import { Topic } from "./topic.ts";
 
 export interface HubOptions {
-  readonly groups: ReadonlyMap<Family, UpstreamGroup>;
-  readonly upstreams: Readonly<Record<Family, readonly UpstreamAddress[]>>;
-  readonly serviceToken?: string | undefined;
+  readonly heads: ReadonlyMap<Family, FamilyHeads>;
   readonly fetchTable: FetchTable;
   readonly maxTopics: number;
   /** How long a table is followed after its last listener has left, so that one who comes back misses nothing. */
   readonly lingerMs?: number;
-  readonly outageMs?: number | undefined;
 }
 
 interface HeldTopic {
@@ -31,20 +26,14 @@ const LINGER_MS = 30_000;
 export class LiveHub {
   readonly #options: HubOptions;
   readonly #topics = new Map<string, HeldTopic>();
-  readonly #families = new Map<Family, FamilyHeads>();
 
   constructor(options: HubOptions) {
     this.#options = options;
-    for (const [family, group] of options.groups) {
-      const heads = new FamilyHeads({
-        group,
-        addresses: options.upstreams[family],
-        serviceToken: options.serviceToken,
+    for (const [family, heads] of options.heads) {
+      heads.listen({
         onHead: ({ chainId }) => this.#onHead(family, chainId),
         onOutage: (error) => this.#onOutage(family, error),
-        ...(options.outageMs !== undefined && { outageMs: options.outageMs }),
       });
-      this.#families.set(family, heads);
     }
   }
 
@@ -54,7 +43,7 @@ export class LiveHub {
 
   /** The head that a service told last. */
   latest(family: Family, chain: number) {
-    return this.#families.get(family)?.latest(chain);
+    return this.#options.heads.get(family)?.latest(chain);
   }
 
   /** The table of this name, followed until `leave` is called as often as this. */
@@ -85,7 +74,7 @@ export class LiveHub {
 
   #create(name: string, query: TableQuery): HeldTopic {
     const { family } = query.endpoint;
-    const heads = this.#families.get(family);
+    const heads = this.#options.heads.get(family);
     if (heads === undefined) throw serviceUnavailable(family);
     heads.acquire();
     const latest = () => heads.latest(query.chain);

@@ -2,8 +2,8 @@ import type { Family } from "../../services/shared/contract/endpoint.ts";
 import { Counter, Gauge, type Metrics } from "../../services/shared/metrics/metrics.ts";
 import type { Auth } from "../auth/open-auth.ts";
 import type { GatewayConfig } from "../config.ts";
+import type { FamilyHeads } from "../proxy/heads/family-heads.ts";
 import type { UpstreamClient } from "../proxy/upstream/client.ts";
-import type { UpstreamGroup } from "../proxy/upstream/upstream.ts";
 import type { Clock } from "../request/clock.ts";
 import { LiveHub } from "./hub.ts";
 import type { ListenerTimes } from "./listener.ts";
@@ -15,14 +15,13 @@ export interface LiveParts {
   readonly times?: Partial<ListenerTimes>;
   readonly tickMs?: number;
   readonly lingerMs?: number;
-  readonly outageMs?: number;
 }
 
 export interface LiveDeps {
   readonly access: Pick<Auth, "authenticateKey" | "admitKey">;
   readonly client: Pick<UpstreamClient, "send">;
   readonly clock: Clock;
-  readonly groups: ReadonlyMap<Family, UpstreamGroup>;
+  readonly heads: ReadonlyMap<Family, FamilyHeads>;
   readonly isDraining: () => boolean;
   readonly metrics: Metrics;
   readonly parts: LiveParts;
@@ -30,11 +29,11 @@ export interface LiveDeps {
 
 /** Streams of events, with their metrics. Nothing is asked of a service before the first stream. */
 export function openLive(config: GatewayConfig, deps: LiveDeps): Live {
-  const { access, client, clock, groups, isDraining, metrics, parts } = deps;
-  const { liveStreams, liveStreamsPerKey, upstreams, serviceToken } = config;
-  const { lingerMs, outageMs, ...listening } = parts;
+  const { access, client, clock, heads, isDraining, metrics, parts } = deps;
+  const { liveStreams, liveStreamsPerKey } = config;
+  const { lingerMs, ...listening } = parts;
   const hub = new LiveHub({
-    ...{ groups, upstreams, serviceToken, outageMs },
+    heads,
     fetchTable: createTableSource({ client, clock }),
     maxTopics: liveStreams,
     ...(lingerMs !== undefined && { lingerMs }),

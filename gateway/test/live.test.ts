@@ -260,7 +260,7 @@ describe("gateway: live streams", () => {
   });
 
   it("tell an outage of the service once, as an error, and go on behind it", async () => {
-    await start({ parts: { live: { outageMs: 100 } } });
+    await start({ parts: { heads: { outageMs: 100 } } });
     const reader = listen();
     await reader.count(1);
     await gateway.evmDex.stop();

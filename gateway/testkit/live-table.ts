@@ -58,6 +58,7 @@ export class LiveTable {
     res.writeHead(200, {
       "Content-Type": mediaTypeOf(url),
       ETag: `W/"${block}-${hash}-${version}"`.replace("0x", "x"),
+      "Cache-Control": "private, max-age=3600",
       "X-Data-Block": block,
       "X-Data-Block-Hash": hash,
       "X-Data-As-Of": new Date(time * 1000).toISOString(),

@@ -41,12 +41,14 @@ interface SentRequest {
 
 /** A forwarder whose services respond when the test says so. */
 function createScene(deadlineMs = 60_000, cache = createResponseCache({ maxBytes: 1_000_000 })) {
+  const epoch = { count: 1, block: 1, hash: "0x1" };
   const requests: SentRequest[] = [];
   const sent: { context: RequestContext; body: string }[] = [];
   const forward = createCachingForwarder({
     cache,
     clock: systemClock,
     deadlineMs,
+    heads: { current: () => epoch },
     client: {
       send: (_request, { onResponse, onError }) => {
         const request: SentRequest = { resolve: onResponse, reject: onError, isCancelled: false };
@@ -64,10 +66,29 @@ function createScene(deadlineMs = 60_000, cache = createResponseCache({ maxBytes
       sendNotModified: (context) => void sent.push({ context, body: "304" }),
     },
   });
-  return { forward, requests, sent };
+  const tellHead = (block: number) => {
+    Object.assign(epoch, { count: epoch.count + 1, block, hash: `0x${block}` });
+  };
+  return { forward, requests, sent, tellHead };
 }
 
 const table = (text: string): UpstreamResponse => ({ status: 200, headers: {}, body: Buffer.from(text) });
+/** A table of a block, fresh for a minute. */
+const tableOf = (block: number): UpstreamResponse => ({
+  status: 200,
+  headers: {
+    "cache-control": "max-age=60",
+    etag: `"${block}"`,
+    "x-data-block": String(block),
+    "x-data-block-hash": `0x${block}`,
+  },
+  body: Buffer.from(`of ${block}`),
+});
+const unchanged = (block: number): UpstreamResponse => ({
+  ...tableOf(block),
+  status: 304,
+  body: Buffer.alloc(0),
+});
 
 describe("caching forwarder: in-flight requests", () => {
   it("sends one request for all clients of one table, and responds in their order", async () => {
@@ -164,5 +185,62 @@ describe("caching forwarder: in-flight requests", () => {
       { status: "rejected", reason: error },
       { status: "rejected", reason: error },
     ]);
+  });
+});
+
+describe("caching forwarder: heads", () => {
+  /** Sends a request, which the cache answers, or the service by this. */
+  const createAsking = () => {
+    const scene = createScene();
+    const ask = async (response?: UpstreamResponse) => {
+      const before = scene.requests.length;
+      const done = scene.forward(createClient().context);
+      if (scene.requests.length > before && response !== undefined) scene.requests.at(-1)?.resolve(response);
+      await done;
+      const { body, context } = scene.sent.at(-1) as (typeof scene.sent)[0];
+      return [body, context.fields.cache];
+    };
+    return { ...scene, ask };
+  };
+
+  it("end the freshness of a table: it is requested once for each head, by its tag", async () => {
+    const { requests, tellHead, ask } = createAsking();
+    expect(await ask(tableOf(1))).to.deep.equal(["of 1", "miss"]);
+    expect(await ask()).to.deep.equal(["of 1", "hit"]);
+    tellHead(2);
+    expect(await ask(tableOf(2))).to.deep.equal(["of 2", "miss"]);
+    for (let i = 0; i < 5; i += 1) expect(await ask()).to.deep.equal(["of 2", "hit"]);
+    tellHead(3);
+    expect(await ask(unchanged(3))).to.deep.equal(["of 2", "revalidated"]);
+    expect(await ask()).to.deep.equal(["of 2", "hit"]);
+    expect(requests).to.have.length(3);
+  });
+
+  it("let nobody wait for a request that was sent under an earlier one", async () => {
+    const { forward, requests, sent, tellHead, ask } = createAsking();
+    const early = forward(createClient().context);
+    tellHead(2);
+    const late = forward(createClient().context);
+    const alsoLate = forward(createClient().context);
+    expect(requests).to.have.length(2);
+    requests[1]?.resolve(tableOf(2));
+    await Promise.all([late, alsoLate]);
+    requests[0]?.resolve(tableOf(1));
+    await early;
+    expect(sent.map(({ body }) => body)).to.deep.equal(["of 2", "of 2", "of 1"]);
+    expect(await ask(), "the later table is kept").to.deep.equal(["of 2", "hit"]);
+  });
+
+  it("keep the later of two answers that nothing has changed", async () => {
+    const { forward, requests, tellHead, ask } = createAsking();
+    await ask(tableOf(1));
+    tellHead(2);
+    const early = forward(createClient().context);
+    tellHead(3);
+    const late = forward(createClient().context);
+    requests[2]?.resolve(unchanged(3));
+    requests[1]?.resolve(unchanged(2));
+    await Promise.all([early, late]);
+    expect(await ask()).to.deep.equal(["of 1", "hit"]);
   });
 });

@@ -1,13 +1,12 @@
 import type { EncodableResponse } from "../delivery/encodable-response.ts";
 import { hashOf } from "./fixed-hash-map.ts";
+import type { Freshness } from "./freshness.ts";
 
 /** A cached table. */
 export interface CacheEntry {
   readonly key: string;
   response: EncodableResponse;
-  /** Monotonic milliseconds: when it was requested of its service, and until when it is fresh. */
-  requestedAtMs: number;
-  freshUntilMs: number;
+  freshness: Freshness;
 }
 
 export interface ResponseCache {
@@ -100,7 +99,7 @@ export function createResponseCache({ maxBytes }: ResponseCacheOptions): Respons
       if (before !== undefined) evict(before);
       else {
         const isFull = bytes > maxBytes * FULL;
-        const isKnown = admission.sawRecently(entry.key, entry.requestedAtMs);
+        const isKnown = admission.sawRecently(entry.key, entry.freshness.requestedAtMs);
         if (isFull && !isKnown && !isAwaited) return;
       }
       entry.response.compact();
@@ -140,31 +139,4 @@ function createAdmissionFilter(memoryMs: number): AdmissionFilter {
       return isKnown;
     },
   };
-}
-
-/**
- * Milliseconds for which a response is fresh by its Cache-Control (RFC 9111); 0 = it must not be cached. `private` does
- * not forbid it here: the gateway acts for the origin, and returns tables only to clients that passed its checks.
- */
-export function freshMsOf(cacheControl: string | undefined): number {
-  if (cacheControl === undefined) return 0;
-  // Consecutive responses have the same value.
-  if (cacheControl !== lastText) {
-    lastText = cacheControl;
-    lastMs = parseFreshMs(cacheControl);
-  }
-  return lastMs;
-}
-
-let lastText = "";
-let lastMs = 0;
-
-function parseFreshMs(cacheControl: string): number {
-  let seconds = 0;
-  for (const directive of cacheControl.toLowerCase().split(",")) {
-    const [name = "", value = ""] = directive.split("=").map((part) => part.trim());
-    if (name === "no-store" || name === "no-cache") return 0;
-    if (name === "max-age" && /^\d{1,9}$/.test(value)) seconds = Number(value);
-  }
-  return seconds * 1000;
 }

@@ -240,7 +240,7 @@ export const SETTINGS = {
     default: "64",
     usedBy: ["gateway"],
     meaning:
-      "Memory in MB for responses that are reused while they are fresh (about a block), and for sharing one request among all clients that send it at the same time; 0 = every request goes to its service",
+      "Memory in MB for responses that are reused while they are fresh (until the next block), and for sharing one request among all clients that send it at the same time; 0 = every request goes to its service",
   },
   DEADLINE_MS: {
     parse: integer({ min: 1, max: 600_000 }),

@@ -1,26 +1,30 @@
-import { createHeadsClient, type HeadsClient } from "../../services/shared/grpc/heads.ts";
-import type { LiveHead } from "../../services/shared/grpc/types.ts";
-import type { UpstreamAddress } from "../config.ts";
-import type { UpstreamGroup } from "../proxy/upstream/upstream.ts";
+import { createHeadsClient, type HeadsClient } from "../../../services/shared/grpc/heads.ts";
+import type { LiveHead } from "../../../services/shared/grpc/types.ts";
+import type { UpstreamAddress } from "../../config.ts";
+import type { UpstreamGroup } from "../upstream/upstream.ts";
 
 export interface FamilyHeadsOptions {
   readonly group: UpstreamGroup;
   /** Addresses of the group's members, in their order. */
   readonly addresses: readonly UpstreamAddress[];
   readonly serviceToken?: string | undefined;
-  readonly onHead: (head: LiveHead) => void;
+  readonly outageMs?: number | undefined;
+}
+
+export interface FamilyHeadsListener {
+  onHead(head: LiveHead): void;
   /** The service has told nothing for `outageMs`, since its stream ended. Called once an outage. */
-  readonly onOutage: (error: Error | undefined) => void;
-  readonly outageMs?: number;
+  onOutage?(error: Error | undefined): void;
 }
 
 const OUTAGE_MS = 5_000;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
 
-/** The heads of one service's chains: one subscription however many streams, and none without streams. */
+/** The heads of one service's chains: one subscription however many users, and none without users. */
 export class FamilyHeads {
   readonly #options: FamilyHeadsOptions;
+  readonly #listeners: FamilyHeadsListener[] = [];
   readonly #latest = new Map<number, LiveHead>();
   #users = 0;
   #position = 0;
@@ -29,6 +33,7 @@ export class FamilyHeads {
   #stop: (() => void) | undefined;
   #retry: NodeJS.Timeout | undefined;
   #outage: NodeJS.Timeout | undefined;
+  #told = 0;
 
   constructor(options: FamilyHeadsOptions) {
     this.#options = options;
@@ -39,6 +44,17 @@ export class FamilyHeads {
     return this.#latest.get(chain);
   }
 
+  /** How many heads were told. */
+  get told(): number {
+    return this.#told;
+  }
+
+  /** Calls back while anybody uses the heads; a listener is no user by itself. */
+  listen(listener: FamilyHeadsListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The heads are followed until `release` was called as often as this. */
   acquire(): void {
     this.#users += 1;
     if (this.#users === 1) this.#connect();
@@ -63,8 +79,9 @@ export class FamilyHeads {
         clearTimeout(this.#outage);
         this.#outage = undefined;
         this.#retryMs = FIRST_RETRY_MS;
+        this.#told += 1;
         this.#latest.set(head.chainId, head);
-        this.#options.onHead(head);
+        for (const listener of this.#listeners) listener.onHead(head);
       },
       onEnd: (error) => {
         this.#position = at + 1;
@@ -74,9 +91,11 @@ export class FamilyHeads {
   }
 
   #reconnect(error: Error | undefined): void {
-    const { onOutage, outageMs = OUTAGE_MS } = this.#options;
+    const { outageMs = OUTAGE_MS } = this.#options;
     this.#client?.close();
-    this.#outage ??= setTimeout(() => onOutage(error), outageMs);
+    this.#outage ??= setTimeout(() => {
+      for (const listener of this.#listeners) listener.onOutage?.(error);
+    }, outageMs);
     this.#retry = setTimeout(() => this.#connect(), this.#retryMs);
     this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2);
   }
@@ -87,7 +106,7 @@ export class FamilyHeads {
     this.#outage = undefined;
     this.#stop?.();
     this.#client?.close();
-    // Long past when the next stream begins.
+    // Long past when the next user comes.
     this.#latest.clear();
   }
 }
