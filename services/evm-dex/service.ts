@@ -47,6 +47,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
     dataDir: settings.DATA_DIR,
     mappedBytes: MAPPED_BYTES,
     logBytes: LOG_BYTES,
+    access: "either",
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
   const store = traceStore(opened, tracing);

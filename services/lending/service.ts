@@ -48,6 +48,7 @@ export async function startLending(
   const store = await openStore({
     service: name,
     dataDir: settings.DATA_DIR,
+    access: "either",
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
   await store.declare(COLLECTIONS);

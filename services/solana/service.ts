@@ -47,6 +47,7 @@ export async function startSolana(env: Environment): Promise<RunningService> {
   const opened = await openStore({
     service: name,
     dataDir: settings.DATA_DIR,
+    access: "either",
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });
   const store = traceStore(opened, tracing);

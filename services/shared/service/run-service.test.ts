@@ -66,7 +66,7 @@ describe("service/run-service", () => {
   });
 
   it("is not ready once its store's file is damaged, though some reads succeed", async () => {
-    const store = { damage: undefined as string | undefined };
+    const store = { damage: undefined as string | undefined, isReadOnly: false };
     const { service, lines } = await run({ store });
     const health = keep(createHealthClient(service.grpcAddress));
     expect(await health.check()).to.equal("serving");

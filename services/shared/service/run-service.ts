@@ -25,7 +25,7 @@ export interface ServiceOptions {
   readonly handlers: HandlerTable;
   readonly config: ServiceConfig;
   /** Damage of it ends readiness; absent in tests without a store. */
-  readonly store?: Pick<Store, "damage">;
+  readonly store?: Pick<Store, "damage" | "isReadOnly">;
   /** Must be fast: /readyz, gRPC health and Status use it. A rejection means not ready. */
   readonly status: (signal?: AbortSignal) => Promise<OwnStatus>;
   readonly prices?: PriceSource;
@@ -134,6 +134,10 @@ export async function runService(options: ServiceOptions): Promise<RunningServic
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const running = { httpUrl: `http://${host}:${httpPort}`, grpcAddress: grpc.address };
   log.info(running, "listening");
+  if (options.store?.isReadOnly === true)
+    log.warn(
+      "the store is read only for this process: what the ingest would read on request is not asked for",
+    );
   if (isAuthorized === undefined && !isLoopback(config.bindHost)) {
     log.warn(
       { httpPort, grpcAddress: grpc.address },

@@ -197,6 +197,14 @@ export function changedDeclarationError(
   );
 }
 
+/** The error for a collection that is not stored as declared, where this process may not change that. */
+export function undeclaredError({ name }: CompiledCollection, place: string): Error {
+  return new Error(
+    `Cannot read collection "${name}" in ${place}: it is not there as this version declares it, and this process may not ` +
+      "write. Start the ingest of this version first: it makes what is missing.",
+  );
+}
+
 /** The declared collections of an open store, found by their declaration object. */
 export class DeclaredCollections<T extends { readonly declared: CompiledCollection }> {
   readonly #byName = new Map<string, T>();

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Store } from "./port.ts";
+import type { Access, Store } from "./port.ts";
 
 export interface OpenStoreOptions {
   /** Name of the service; each service has its own file or database. */
@@ -12,11 +12,13 @@ export interface OpenStoreOptions {
   readonly mappedBytes?: number;
   /** SqliteOptions.logBytes. */
   readonly logBytes?: number;
+  /** Default "write". */
+  readonly access?: Access;
 }
 
 /**
  * Opens the store of a service: `<dataDir>/<service>.sqlite`, or the MongoDB database `chaintables_<service>`
- * (with _ for -). Loads only the adapter that it uses. Throws ConfigError if the folder is not writable.
+ * (with _ for -). Loads only the adapter that it uses. Throws ConfigError, or Error, that says which right is missing.
  */
 export async function openStore({
   service,
@@ -24,6 +26,7 @@ export async function openStore({
   dataDir,
   mappedBytes,
   logBytes,
+  access = "write",
 }: OpenStoreOptions): Promise<Store> {
   if (!/^[a-z][a-z0-9-]*$/.test(service)) {
     throw new TypeError(
@@ -32,13 +35,14 @@ export async function openStore({
   }
   if (mongodbUrl !== undefined) {
     const { openMongoStore } = await import("./mongodb/store.ts");
-    return openMongoStore({ url: mongodbUrl, database: databaseOf(service) });
+    return openMongoStore({ url: mongodbUrl, database: databaseOf(service), access });
   }
-  const { ensureWritableFolder } = await import("../settings/folder.ts");
+  const { isWritable } = await import("./sqlite/access.ts");
   const { openSqliteStore } = await import("./sqlite/store.ts");
-  await ensureWritableFolder("DATA_DIR", dataDir);
+  const path = fileOf(service, dataDir);
   return openSqliteStore({
-    path: fileOf(service, dataDir),
+    path,
+    readOnly: !(await isWritable(path, { dataDir, access })),
     ...(mappedBytes !== undefined && { mappedBytes }),
     ...(logBytes !== undefined && { logBytes }),
   });

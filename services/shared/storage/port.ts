@@ -237,6 +237,12 @@ export class FailoverError extends Error {
 /** How the engine runs a query: by an index, by reading every row, or unknown. */
 export type QueryPlan = "index" | "scan" | "unknown";
 
+/**
+ * What a process does with a store: an ingest writes; "read" never writes; "either" writes where it may, which is what a
+ * service can do without.
+ */
+export type Access = "write" | "read" | "either";
+
 export interface StoreSize {
   /** Rows and indexes, with the write-ahead log. */
   readonly storedBytes: number;
@@ -246,7 +252,12 @@ export interface StoreSize {
 
 export interface Store {
   readonly engine: "sqlite" | "mongodb";
-  /** Creates missing collections and indexes. Idempotent; a changed declaration of an existing collection is an error. */
+  /** Whether this process may only read: what writes fails, and `declare` creates nothing. */
+  readonly isReadOnly: boolean;
+  /**
+   * Creates missing collections and indexes. Idempotent; a changed declaration of an existing collection is an error, and
+   * so is a missing one where this process may only read.
+   */
   declare(collections: readonly Collection[]): Promise<void>;
   /**
    * Applies the steps in order. SQLite: all or nothing. MongoDB: each step (or group: inParallel) is complete before the

@@ -10,6 +10,9 @@ const ROOT_PATH = fileURLToPath(ROOT);
 /** All that a program gets of the environment of the tests: settings of this machine must make no difference. */
 const INHERITED = ["PATH", "HOME", "TMPDIR", "DENO_DIR"];
 
+/** Of util-linux, on every Debian: the user stays, what it may beyond others goes. */
+const WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] as const;
+
 export interface Exit {
   readonly code: number | null;
   /** The signal that ended it, where no exit code says so. */
@@ -24,6 +27,8 @@ export interface Output {
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly args?: readonly string[];
+  /** Root's right to pass file permissions is taken away, so that a folder without the right to write is one for it too. */
+  readonly obeysPermissions?: boolean;
 }
 
 /** A program of this repository in a process of its own. */
@@ -54,10 +59,12 @@ export type LogEntry = Record<string, any>;
  */
 export function startProgram(
   program: string | URL,
-  { env = {}, args = [] }: ProgramOptions = {},
+  { env = {}, args = [], obeysPermissions = false }: ProgramOptions = {},
 ): TestProcess {
   const entry = typeof program === "string" ? new URL(program, ROOT) : program;
-  const [command, ...words] = programCommand(entry, args);
+  const own = programCommand(entry, args);
+  const [command, ...words] =
+    obeysPermissions && process.getuid?.() === 0 ? [...WITHOUT_RIGHTS, ...own] : own;
   const inherited = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
   const child = spawn(command, words, {
     cwd: ROOT_PATH,

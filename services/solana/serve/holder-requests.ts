@@ -6,14 +6,14 @@ import { holderRequests, type TokenRow } from "../store/token-collections.ts";
 const AGAIN_MS = 600_000;
 const MAX_REMEMBERED = 10_000;
 
-/** Asks the ingest for all holders of a token, by the store that they share. Does not wait for it. */
+/** Asks the ingest for all holders of a token, by the store that they share, where this process may write it. Does not wait. */
 export function createHolderRequests(
   store: Store,
   { onFailure }: { onFailure: (error: unknown) => void },
 ): (token: TokenRow) => void {
   const asked = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: AGAIN_MS });
   return ({ mint, supply, wholeSlot }) => {
-    if (wholeSlot !== null || supply === 0n || asked.has(mint)) return;
+    if (store.isReadOnly || wholeSlot !== null || supply === 0n || asked.has(mint)) return;
     asked.set(mint, true);
     const time = Math.floor(Date.now() / 1000);
     store.write([put(holderRequests, [{ mint, time }])]).catch(onFailure);

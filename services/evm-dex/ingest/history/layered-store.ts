@@ -12,6 +12,7 @@ export function layeredStore(
   const storeOf = ({ name }: Collection): Store => (names.has(name) ? shared : own);
   return {
     engine: own.engine,
+    isReadOnly: own.isReadOnly,
     term: shared.term,
     get damage() {
       return shared.damage ?? own.damage;

@@ -40,6 +40,7 @@ export class RequestedWallets implements WalletQueue {
   }
 
   request({ chainId, wallet }: WalletKey): void {
+    if (this.#store.isReadOnly) return;
     const waiting = this.#pending.get(chainId) ?? new Set();
     const key = `${chainId} ${wallet}`;
     const nowMs = performance.now();

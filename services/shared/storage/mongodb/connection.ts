@@ -1,10 +1,13 @@
 import type { ClientSession, Db, MongoClient, ReadConcern, TopologyDescription } from "mongodb";
+import type { Access } from "../port.ts";
 import { isFailover, isTransient, retry, wasNeverSent } from "./retry.ts";
 import { checkMongoUrl, hasOption } from "./url.ts";
 
 export interface MongoOptions {
   readonly url: string;
   readonly database: string;
+  /** Default "write". */
+  readonly access?: Access;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type Extension,
   extensionOf,
   isSameDeclaration,
+  undeclaredError,
 } from "../declaration.ts";
 import type { MongoConnection } from "./connection.ts";
 import { isDuplicate } from "./documents.ts";
@@ -12,9 +13,27 @@ import { indexName } from "./query.ts";
 
 const DECLARATIONS = "_collections";
 
-/** Creates what is missing of a collection and its indexes. Throws where its stored declaration differs. */
-export async function declareIn(db: Db, declared: CompiledCollection): Promise<void> {
-  const declarations = db.collection<{ _id: string; declaration: string }>(DECLARATIONS);
+/** The stored declarations by collection. */
+export async function readDeclarations(db: Db): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.collection<StoredDeclaration>(DECLARATIONS).find().toArray();
+  return new Map(rows.map(({ _id, declaration }) => [_id, declaration]));
+}
+
+interface StoredDeclaration {
+  readonly _id: string;
+  readonly declaration: string;
+}
+
+/**
+ * Creates what is missing of a collection and its indexes; with `readOnly` that is an error. Throws where its stored
+ * declaration differs.
+ */
+export async function declareIn(
+  db: Db,
+  declared: CompiledCollection,
+  { readOnly }: { readonly readOnly: boolean },
+): Promise<void> {
+  const declarations = db.collection<StoredDeclaration>(DECLARATIONS);
   /** What the database lacks of it: everything, a part, or nothing. */
   const readMissing = async (): Promise<{ stored?: string; extension: Extension } | undefined> => {
     const stored = (await declarations.findOne({ _id: declared.name }))?.declaration;
@@ -29,6 +48,7 @@ export async function declareIn(db: Db, declared: CompiledCollection): Promise<v
   };
   const missing = await readMissing();
   if (missing === undefined) return;
+  if (readOnly) throw undeclaredError(declared, `MongoDB database ${db.databaseName}`);
   const indexes = missing.extension.indexes.map((index) => {
     const { fields, unique, descending, carries } = index;
     // They end with _id: ties are returned in key order without sorting.

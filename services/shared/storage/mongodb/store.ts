@@ -6,6 +6,7 @@
  * Figures and how to repeat them: storage.bench.ts.
  */
 import type { ClientSession, Db, Document, Collection as MongoCollection } from "mongodb";
+import { ConfigError } from "../../settings/env.ts";
 import { compileCollection, DeclaredCollections } from "../declaration.ts";
 import type {
   Collection,
@@ -42,6 +43,7 @@ import {
 } from "./documents.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
 import { findsOf, planOfExplain, toMongoQuery } from "./query.ts";
+import { mayWrite } from "./rights.ts";
 import { keepsSnapshots, readSnapshot, recorderOf } from "./snapshot.ts";
 import { KEYS_A_QUERY, snapshotId, type WriteContext, writeSteps } from "./steps.ts";
 import { isDirect } from "./url.ts";
@@ -59,12 +61,25 @@ export async function openMongoStore(options: MongoOptions): Promise<Store> {
     return new MongoStore(connection, {
       sharded: hello.msg === "isdbgrid",
       snapshots: keepsSnapshots(hello),
+      readOnly: await isReadOnly(connection, options),
     });
   } catch (cause) {
     await connection.close();
+    if (cause instanceof ConfigError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`Cannot reach MongoDB for the database ${options.database}: ${why}`, { cause });
   }
+}
+
+async function isReadOnly(
+  connection: MongoConnection,
+  { access = "write", database }: MongoOptions,
+): Promise<boolean> {
+  if (access === "read" || (await mayWrite(connection))) return access === "read";
+  if (access === "either") return true;
+  throw new ConfigError([
+    `MONGODB_URL: its user may only read ${database}, and this process writes there: give it the role readWrite`,
+  ]);
 }
 
 /**
@@ -82,10 +97,11 @@ function requirePrimary(hello: Readonly<Record<string, unknown>>, url: string): 
   );
 }
 
-/** What the server is: a part of a sharded cluster, and whether it keeps past states. */
+/** What the server is: a part of a sharded cluster, whether it keeps past states, and whether we may only read. */
 interface Server {
   readonly sharded: boolean;
   readonly snapshots: boolean;
+  readonly readOnly: boolean;
 }
 
 /** Where reads go: to a session's past state, or else to the newest one. */
@@ -125,6 +141,10 @@ class MongoStore implements Store {
     return undefined;
   }
 
+  get isReadOnly(): boolean {
+    return this.#server.readOnly || this.#reading !== undefined;
+  }
+
   get term(): string {
     return this.#connection.term;
   }
@@ -132,8 +152,9 @@ class MongoStore implements Store {
   async declare(collections: readonly Collection[]): Promise<void> {
     for (const collection of collections) {
       const declared = compileCollection(collection);
-      if (this.#server.sharded) await shard(this.#connection, declared);
-      await this.#connection.retryable((db) => declareIn(db, declared));
+      const { readOnly, sharded } = this.#server;
+      if (sharded && !readOnly) await shard(this.#connection, declared);
+      await this.#connection.retryable((db) => declareIn(db, declared, { readOnly }));
       const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
       this.#collections.add(collection, { declared, encoders, duplicates: { last: 0 } });
     }
@@ -181,6 +202,7 @@ class MongoStore implements Store {
   /** A view has a past state, which nothing can be added to. */
   #requireWritable(): void {
     if (this.#reading !== undefined) throw new Error("Cannot write to a snapshot: it is read only");
+    if (this.#server.readOnly) throw new Error("Cannot write: this process may only read the store");
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
@@ -367,7 +389,7 @@ class MongoStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#requireWritable();
+    if (this.#reading !== undefined) throw new Error("Cannot close a snapshot: it ends by itself");
     await this.#connection.close();
   }
 }

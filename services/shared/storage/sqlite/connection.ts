@@ -98,7 +98,11 @@ export class Connection {
   }
 }
 
+/** READONLY_RECOVERY and READONLY_CANTINIT: the writer has yet to make the log's index, which a mere reader cannot. */
+const INDEX_IS_COMING: ReadonlySet<unknown> = new Set([264, 1288]);
+
 function isBusy(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
+  const { code, rawCode } = error as { code?: unknown; rawCode?: unknown };
+  if (INDEX_IS_COMING.has(rawCode)) return true;
   return typeof code === "string" && (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED"));
 }

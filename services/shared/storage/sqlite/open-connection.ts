@@ -41,7 +41,7 @@ export async function openConnection(options: SqliteOptions): Promise<Connection
     await connection.retrying(() => configure(connection, options));
   } catch (cause) {
     db.close();
-    throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
+    throw new Error(`Cannot open the SQLite file ${options.path}: ${reasonOf(cause, options)}`, { cause });
   }
   return connection;
 }
@@ -53,9 +53,26 @@ export const MEMORY = ":memory:";
 /** The driver blocks the event loop while it waits for a lock, so it waits briefly and `retrying` waits asynchronously. */
 const DRIVER_WAIT_MS = 10;
 
+const READONLY = 8;
+const CANTOPEN = 14;
+
+/** A file with a write-ahead log can be read without the right to write only beside a process that has that right. */
+function reasonOf(cause: unknown, { readOnly }: SqliteOptions): string {
+  // The driver has no names for most extended codes; the lowest byte is the code that they extend.
+  const { rawCode } = cause as { rawCode?: unknown };
+  const code = typeof rawCode === "number" ? rawCode & 0xff : undefined;
+  if (readOnly !== true || (code !== READONLY && code !== CANTOPEN)) return messageOf(cause);
+  return (
+    `${messageOf(cause)}. This process may not write there, so the log (-wal, -shm) must exist and be readable: ` +
+    "start the ingest, which makes it, or read a copy of npm run backup."
+  );
+}
+
 function configure(connection: Connection, options: SqliteOptions): void {
   if (options.readOnly) {
     connection.exec("PRAGMA query_only = 1");
+    // Settings alone do not open the file.
+    connection.all("SELECT count(*) FROM sqlite_schema");
   } else {
     connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
     const mode = connection.all("PRAGMA journal_mode = WAL")[0]?.[0];

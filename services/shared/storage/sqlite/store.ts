@@ -12,6 +12,7 @@ import {
   extensionOf,
   type FieldInfo,
   isSameDeclaration,
+  undeclaredError,
 } from "../declaration.ts";
 import {
   type Collection,
@@ -41,6 +42,7 @@ import {
 import type { Stored } from "../values.ts";
 import type { Connection } from "./connection.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
+import { readDeclarations } from "./read-declarations.ts";
 import {
   type Entry,
   encodeRow,
@@ -114,6 +116,10 @@ class SqliteStore implements Store {
     this.#views = hasViews ? new Views(() => openConnection({ ...options, readOnly: true })) : undefined;
   }
 
+  get isReadOnly(): boolean {
+    return this.#readOnly;
+  }
+
   get term(): string {
     return "";
   }
@@ -144,13 +150,8 @@ class SqliteStore implements Store {
     const entries = collections.map(
       (collection) => [collection, entryOf(compileCollection(collection))] as const,
     );
-    const readStored = (): Map<unknown, unknown> =>
-      new Map(
-        this.#connection
-          .all("SELECT name, declaration FROM _collections")
-          .map(([name, text]) => [name, text]),
-      );
-    const missing = (stored: Map<unknown, unknown>): CompiledCollection[] => {
+    const readStored = (): ReadonlyMap<string, string> => readDeclarations(this.#connection);
+    const missing = (stored: ReadonlyMap<string, string>): CompiledCollection[] => {
       const declarations = new Map(entries.map(([, { declared }]) => [declared.name, declared]));
       for (const [, { declared }] of entries) {
         const before = stored.get(declared.name) ?? declarations.get(declared.name)?.fingerprint;
@@ -167,8 +168,7 @@ class SqliteStore implements Store {
       // Usually all exist: then no lock is needed, and a read-only store can declare too.
       const [absent] = missing(readStored());
       if (absent === undefined) return;
-      if (this.#readOnly)
-        throw new Error(`Cannot read collection "${absent.name}": it is not in ${this.#path} yet`);
+      if (this.#readOnly) throw undeclaredError(absent, this.#path);
       this.#connection.transaction("write", () => {
         const stored = readStored();
         for (const declared of missing(stored)) {

@@ -20,6 +20,8 @@ export interface TestMongodOptions {
   readonly delayMs?: number;
   /** Versions of a collection that are kept for reads at a past time. */
   readonly keptVersions?: number;
+  /** The one role of everybody who connects, on every database; without it there are no users, and all may do all. */
+  readonly role?: "read" | "readWrite";
 }
 
 type Docs = ReadonlyMap<unknown, Doc>;
@@ -48,11 +50,21 @@ class CommandError extends Error {
 const DUPLICATE = 11_000;
 const SNAPSHOT_TOO_OLD = 239;
 const NOT_PRIMARY = 10_107;
+const UNAUTHORIZED = 13;
 const CODE_NAMES: Record<number, string> = { 23: "AlreadyInitialized", [NOT_PRIMARY]: "NotWritablePrimary" };
 const WRITES: ReadonlySet<string> = new Set(["insert", "update", "delete"]);
+/** Of the roles of MongoDB by these names, as connectionStatus shows them. */
+const ACTIONS = {
+  read: ["find", "listCollections", "listIndexes", "dbStats", "collStats"],
+  readWrite: ["find", "listCollections", "listIndexes", "insert", "update", "remove", "createIndex"],
+} as const;
+/** What the role "read" is refused. */
+const CHANGES: ReadonlySet<string> = new Set([...WRITES, "createindexes", "dropdatabase", "shardcollection"]);
 
 export class TestMongod {
   readonly #options: TestMongodOptions;
+  /** See TestMongodOptions.role. */
+  role: TestMongodOptions["role"];
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #versions = new Map<string, Version[]>();
@@ -65,11 +77,12 @@ export class TestMongod {
   #electionId = new BSON.ObjectId();
   #time = 1;
   #waiters: (() => void)[] = [];
-  /** Every command but hello, as it arrived. */
+  /** Every command but hello and connectionStatus, as it arrived. */
   readonly commands: Doc[] = [];
 
   private constructor(options: TestMongodOptions) {
     this.#options = options;
+    this.role = options.role;
     this.#server = serve((command, socket) => this.#answer(command, socket));
   }
 
@@ -118,6 +131,7 @@ export class TestMongod {
     const name = Object.keys(command)[0] ?? "";
     const lower = name.toLowerCase();
     if (lower === "hello" || lower === "ismaster") return this.#hello(command);
+    if (lower === "connectionstatus") return this.#stamped(this.#connectionStatus());
     this.commands.push(command);
     await new Promise((resolve) => setTimeout(resolve, this.#options.delayMs ?? 0));
     try {
@@ -140,6 +154,11 @@ export class TestMongod {
       (each) => each.command === name && each.collection === Object.values(command)[0],
     );
     const failure = at < 0 ? undefined : this.#failures.splice(at, 1)[0];
+    if (this.role === "read" && CHANGES.has(name))
+      throw new CommandError(
+        UNAUTHORIZED,
+        `not authorized on ${String(command.$db)} to execute command ${name}`,
+      );
     if (failure === undefined) return this.#run(name, command);
     if (failure.done) this.#run(name, command);
     throw new CommandError(failure.code, "injected");
@@ -174,6 +193,14 @@ export class TestMongod {
       topologyVersion: this.#topologyVersion,
       ...kind,
     });
+  }
+
+  #connectionStatus(): Doc {
+    const { role } = this;
+    const users = role === undefined ? [] : [{ user: "tester", db: "admin" }];
+    const privileges =
+      role === undefined ? [] : [{ resource: { db: "", collection: "" }, actions: ACTIONS[role] }];
+    return { ok: 1, authInfo: { authenticatedUsers: users, authenticatedUserPrivileges: privileges } };
   }
 
   get #topologyVersion(): Doc {

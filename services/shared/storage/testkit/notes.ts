@@ -1,0 +1,10 @@
+import { collection } from "../port.ts";
+
+/** A small collection for tests of stores. */
+export const notes = collection({
+  name: "notes",
+  fields: { id: "int", text: "text" },
+  key: ["id"],
+  indexes: [],
+  shardKey: ["id"],
+});
