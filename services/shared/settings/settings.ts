@@ -179,7 +179,7 @@ export const SETTINGS = {
     default: "250",
     usedBy: ["ingest"],
     meaning:
-      "Least milliseconds between two looks at the head of an EVM chain. Regular blocks are looked at when the next one is due, so this sets the pace only where none is; above the block time several blocks are read at once, which costs less: 60,000 on Base reads logs once a minute",
+      "Least milliseconds between two looks at the head of an EVM chain (half of it after a look that came too early). Regular blocks are looked at when the next one is due, so this sets the pace only where none is; above the block time several blocks are read at once, which costs less: 60,000 on Base reads logs once a minute",
   },
   QUIET_POOLS_PER_SECOND: {
     parse: integer({ min: 0, max: 10_000 }),

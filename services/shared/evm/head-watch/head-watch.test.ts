@@ -107,7 +107,28 @@ describe("HeadWatch", () => {
     expect(countOf(chain.asked, "block")).to.equal(300);
     expect(countOf(chain.asked, "none")).to.be.within(3, 30);
     expect(countOf(chain.asked, "head") + countOf(chain.asked, "number")).to.equal(0);
-    expect(averageOf(lateMs.slice(1))).to.be.lessThan(400);
+    expect(averageOf(lateMs.slice(1))).to.be.lessThan(140);
+  });
+
+  it("sees regular blocks soon: what it learns from early looks does not make it late for the others", async () => {
+    const chain = createChain({ delayMs: (n) => 700 + ((n * 7_919) % 20) });
+    await follow(chain, 30);
+    expect(countOf(chain.asked, "none"), "while it learns").to.be.lessThan(10);
+    chain.asked.length = 0;
+    const lateMs = await follow(chain, 330);
+    expect(averageOf(lateMs.slice(1))).to.be.lessThan(40);
+    expect(countOf(chain.asked, "none")).to.be.within(3, 30);
+  });
+
+  it("follows blocks that come later from now on, and then sooner again", async () => {
+    const chain = createChain({ delayMs: (n) => (n > 200 && n <= 400 ? 1_300 : 700) + ((n * 7_919) % 20) });
+    await follow(chain, 200);
+    chain.asked.length = 0;
+    const later = await follow(chain, 400);
+    expect(countOf(chain.asked, "none"), "looks too early").to.be.lessThan(40);
+    expect(averageOf(later.slice(50))).to.be.lessThan(150);
+    const sooner = await follow(chain, 600);
+    expect(averageOf(sooner.slice(100))).to.be.lessThan(150);
   });
 
   it("goes on with slots without a block", async () => {
