@@ -25,15 +25,25 @@ export type Ask = (
   signal?: AbortSignal,
 ) => Promise<Answer>;
 
+/** Who asks for one call of a tool. */
+export interface Asker {
+  readonly ask: Ask;
+  /** What the result tells programs beside its text (`_meta` of the protocol), once the call is over. */
+  meta?(): Readonly<Record<string, unknown>> | undefined;
+}
+
 /** A refusal of the API, or no answer at all; the message is the sentence for the tool's caller. */
 export class AskError extends Error {
   override readonly name = "AskError";
   /** The stable code of the API's error, `unreachable` where there was no answer. */
   readonly code: string;
+  /** What programs read in place of the sentence. */
+  readonly structured: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, structured?: Readonly<Record<string, unknown>>) {
     super(message);
     this.code = code;
+    this.structured = structured;
   }
 }
 
@@ -42,21 +52,39 @@ export class AskError extends Error {
  * costs what its endpoint costs.
  */
 export function createAsk({ baseUrl, key }: { readonly baseUrl: string; readonly key: string }): Ask {
+  const headers = { "X-API-KEY": key };
   return async (endpoint, query, signal) => {
-    const search = new URLSearchParams(query).toString();
-    const url = `${baseUrl}${endpoint.path}${search === "" ? "" : `?${search}`}`;
-    const headers = { "X-API-KEY": key, Accept: "application/json" };
-    const response = await fetch(url, { headers, redirect: "error", signal: signal ?? null }).catch(
-      (error) => {
-        throw new AskError("unreachable", `No answer from ${baseUrl}: ${reasonOf(error)}.`);
-      },
-    );
-    const body: unknown = await response.json().catch((error) => {
-      throw new AskError("unreachable", `The answer of ${baseUrl} cannot be read: ${reasonOf(error)}.`);
-    });
+    const { response, body } = await requestTable(baseUrl, { endpoint, query, headers, signal });
     if (response.status !== 200) throw toAskError(response, body);
     return toAnswer(endpoint, response.headers, body);
   };
+}
+
+/** One GET of an endpoint, whatever the answer. Throws AskError where there is none that can be read. */
+export async function requestTable(
+  baseUrl: string,
+  {
+    endpoint,
+    query,
+    headers,
+    signal,
+  }: {
+    readonly endpoint: Endpoint;
+    readonly query: Readonly<Record<string, string>>;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<{ readonly response: Response; readonly body: unknown }> {
+  const search = new URLSearchParams(query).toString();
+  const url = `${baseUrl}${endpoint.path}${search === "" ? "" : `?${search}`}`;
+  const init = { headers: { ...headers, Accept: "application/json" }, signal: signal ?? null };
+  const response = await fetch(url, { ...init, redirect: "error" }).catch((error) => {
+    throw new AskError("unreachable", `No answer from ${baseUrl}: ${reasonOf(error)}.`);
+  });
+  const body: unknown = await response.json().catch((error) => {
+    throw new AskError("unreachable", `The answer of ${baseUrl} cannot be read: ${reasonOf(error)}.`);
+  });
+  return { response, body };
 }
 
 /** fetch tells nothing but "fetch failed"; why is in its cause. */
@@ -65,7 +93,7 @@ function reasonOf(error: unknown): string {
   return describeError(cause).replace(/\.$/, "");
 }
 
-function toAskError({ status, headers }: Response, body: unknown): AskError {
+export function toAskError({ status, headers }: Response, body: unknown): AskError {
   const { error, message, session } = (body ?? {}) as Record<string, unknown>;
   const retryAfter = headers.get("retry-after");
   const sentence = typeof message === "string" ? message : `The gateway answered with status ${status}.`;
@@ -74,7 +102,8 @@ function toAskError({ status, headers }: Response, body: unknown): AskError {
   return new AskError(typeof error === "string" ? error : `http_${status}`, `${sentence}${wait}${trace}`);
 }
 
-function toAnswer(endpoint: Endpoint, headers: Headers, body: unknown): Answer {
+/** Throws AskError where the body is no table of this endpoint. */
+export function toAnswer(endpoint: Endpoint, headers: Headers, body: unknown): Answer {
   const table = (Array.isArray(body) ? body[0] : body) as { columns?: { name: string }[]; data?: Cell[][] };
   const sent = table?.columns?.map(({ name }) => name).join();
   const rows = table?.data;

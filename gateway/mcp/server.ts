@@ -4,14 +4,17 @@ import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation";
 import { toErrorBody } from "../../services/shared/errors.ts";
 import { VERSION } from "../../services/shared/process/version.ts";
 import type { Clock } from "../request/clock.ts";
-import { type Ask, AskError } from "./asking.ts";
+import { type Ask, AskError, type Asker } from "./asking.ts";
 import type { Sdk } from "./sdk.ts";
 import { rejectUnknownArguments } from "./tools/arguments.ts";
-import { type Tool, ToolArgumentError } from "./tools/tool.ts";
+import { AnswerAsItCame, type Tool, ToolArgumentError } from "./tools/tool.ts";
 
 export interface McpServerDeps {
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly ask: Ask;
+  /** Who asks for a call, by what its client sent beside the arguments. */
+  readonly asker: (meta: Readonly<Record<string, unknown>>) => Asker;
+  /** What a model is told once, besides the tools; by default that of the host with API keys. */
+  readonly instructions?: string;
   readonly clock: Pick<Clock, "nowMs">;
   /** Told of errors that are a fault of this program. */
   readonly onFault: (error: unknown) => void;
@@ -30,11 +33,12 @@ const NO_VALIDATOR: jsonSchemaValidator = {
 };
 
 /** An MCP server for one connection or, without sessions, one request. */
-export function createMcpServer(sdk: Sdk, { tools, ask, clock, onFault }: McpServerDeps): Server {
+export function createMcpServer(sdk: Sdk, deps: McpServerDeps): Server {
+  const { tools, asker, clock, onFault, instructions = INSTRUCTIONS } = deps;
   const { CallToolRequestSchema, ListToolsRequestSchema, McpError, ErrorCode } = sdk;
   const server = new sdk.Server(
     { name: "chaintables", version: VERSION },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
+    { capabilities: { tools: {} }, instructions, jsonSchemaValidator: NO_VALIDATOR },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [...tools.values()].map(({ name, title, description, inputSchema }) => ({
@@ -47,19 +51,31 @@ export function createMcpServer(sdk: Sdk, { tools, ask, clock, onFault }: McpSer
     if (tool === undefined)
       throw new McpError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(params.name)}`);
     const args = params.arguments ?? {};
-    const askUntilGone: Ask = (endpoint, query) => ask(endpoint, query, signal);
-    try {
-      rejectUnknownArguments(tool, args);
-      return toResult(await tool.call(args, { ask: askUntilGone, clock }));
-    } catch (error) {
-      if (error instanceof AskError)
-        return { ...toResult(`${error.message} (${error.code})`), isError: true };
-      if (error instanceof ToolArgumentError) return { ...toResult(error.message), isError: true };
-      onFault(error);
-      return { ...toResult(toErrorBody(error, "").body.message), isError: true };
-    }
+    const own = asker(params._meta ?? {});
+    const ask: Ask = (endpoint, query) => own.ask(endpoint, query, signal);
+    const answer = async (): Promise<CallToolResult> => {
+      try {
+        rejectUnknownArguments(tool, args);
+        return toResult(await tool.call(args, { ask, clock }));
+      } catch (error) {
+        if (error instanceof AnswerAsItCame) return toResult(error.text);
+        return { ...describeFailure(error, onFault), isError: true };
+      }
+    };
+    const result = await answer();
+    const meta = own.meta?.();
+    return meta === undefined ? result : { ...result, _meta: meta };
   });
   return server;
+}
+
+function describeFailure(error: unknown, onFault: McpServerDeps["onFault"]): CallToolResult {
+  if (error instanceof AskError && error.structured !== undefined)
+    return { ...toResult(JSON.stringify(error.structured)), structuredContent: { ...error.structured } };
+  if (error instanceof AskError) return toResult(`${error.message} (${error.code})`);
+  if (error instanceof ToolArgumentError) return toResult(error.message);
+  onFault(error);
+  return toResult(toErrorBody(error, "").body.message);
 }
 
 function toResult(text: string): CallToolResult {

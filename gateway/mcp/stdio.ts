@@ -11,9 +11,10 @@ export async function serveStdio(
   catalogue: readonly Endpoint[],
   gateway: { readonly baseUrl: string; readonly key: string },
 ): Promise<void> {
+  const ask = createAsk(gateway);
   const server = createMcpServer(await loadSdk(), {
     tools: createToolset(catalogue),
-    ask: createAsk(gateway),
+    asker: () => ({ ask }),
     clock: systemClock,
     onFault: (error) => console.error(error),
   });

@@ -17,7 +17,7 @@ export function createToolset(catalogue: readonly Endpoint[]): ReadonlyMap<strin
     createWalletLiquidity(find),
     createBestYields(find),
     createExplainColumn(catalogue),
-    ...catalogue.map(createEndpointTool),
+    ...catalogue.map((endpoint) => createEndpointTool(endpoint)),
   ];
   return new Map(tools.map((tool) => [tool.name, tool]));
 }

@@ -71,3 +71,9 @@ export const payCors = createCors({
   allowed: ["PAYMENT-SIGNATURE", "Accept", "Access-Control-Expose-Headers"],
   exposed: ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE"],
 });
+
+/** Of /mcp there, whose payments are in the message. */
+export const mcpPayCors = createCors({
+  methods: ["POST", "OPTIONS"],
+  allowed: ["Accept", "Content-Type", "Mcp-Protocol-Version", "Mcp-Session-Id", "Last-Event-ID"],
+});

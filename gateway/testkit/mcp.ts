@@ -49,6 +49,16 @@ export function connectOverHttp(gatewayUrl: string, key: string = BOOTSTRAP_KEY)
   );
 }
 
+/** At the pay-per-request host, which asks for no key. */
+export function connectToPayHost(
+  payUrl: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<McpClient> {
+  return connectMcp(
+    new StreamableHTTPClientTransport(new URL(`${payUrl}/mcp`), { requestInit: { headers } }) as Transport,
+  );
+}
+
 /** The block of every table that answerDeclared sends, and its time. */
 export const BLOCK = 4_711;
 export const BLOCK_TIME = "2026-05-01T11:59:48+00:00";

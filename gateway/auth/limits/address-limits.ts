@@ -10,6 +10,8 @@ export type AddressKind = Exclude<LimitKind, "key">;
 
 /** Limits by client address, for requests without a valid key. */
 export interface AddressLimits {
+  /** The client that a request counts for. */
+  addressOf: ReadClientAddress;
   /**
    * Counts one response of a kind (or one payment to verify) for the request's address, before it is sent (verified).
    * Throws `rate_limited`, with its headers set, if the address has had too many.
@@ -72,6 +74,7 @@ export function createAddressLimits({
     return createRateLimitError(decision, KIND_TEXT[kind]);
   };
   return {
+    addressOf: readAddress,
     async count(kind, req, res) {
       const refusal = toRefusal(kind, await limiter.take(toRequest(kind, req)), res);
       if (refusal !== undefined) throw refusal;

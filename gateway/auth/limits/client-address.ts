@@ -4,6 +4,14 @@ import { BlockList, isIP, isIPv4 } from "node:net";
 /** Returns the client that limits count a request for: an IPv4 address, or an IPv6 network of 64 bits. */
 export type ReadClientAddress = (req: Pick<IncomingMessage, "headers" | "socket">) => string;
 
+/** Requests that this gateway asks itself for a client, with that client's address as this module has read it. */
+const askedFor = new WeakMap<object, string>();
+
+/** Makes limits count a request of this gateway to itself for the client that it is asked for. */
+export function countForClient(req: object, address: string): void {
+  askedFor.set(req, address);
+}
+
 /** Hops of X-Forwarded-For that are read, from its end: a client can make it as long as headers may be. */
 const MAX_HOPS = 32;
 
@@ -16,7 +24,10 @@ export function createClientAddressReader(trusted: readonly string[]): ReadClien
   const proxies = toBlockList(trusted);
   const isProxy = (address: string) => proxies.check(address, isIPv4(address) ? "ipv4" : "ipv6");
 
-  return ({ headers, socket }) => {
+  return (req) => {
+    const { headers, socket } = req;
+    const asked = askedFor.get(req);
+    if (asked !== undefined) return asked;
     let client = parseAddress(socket.remoteAddress ?? "") ?? "unknown";
     const forwarded = headers["x-forwarded-for"];
     if (trusted.length === 0 || forwarded === undefined || client === "unknown" || !isProxy(client))

@@ -1,18 +1,15 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { Endpoint } from "../../../services/shared/contract/endpoint.ts";
-import { getExchange, sendText } from "../../../services/shared/http/exchange.ts";
+import { getExchange } from "../../../services/shared/http/exchange.ts";
 import type { Log } from "../../../services/shared/logging/log.ts";
 import { rejectSuspended } from "../../auth/keys/key-authenticator.ts";
 import type { Auth } from "../../auth/open-auth.ts";
 import type { PublicLimits } from "../../auth/public-limits.ts";
-import { readBody } from "../../request/body.ts";
 import type { Clock } from "../../request/clock.ts";
 import { createCors } from "../../request/cors.ts";
 import type { Page } from "../../request/routes.ts";
 import { type Ask, createAsk } from "../asking.ts";
 import { createToolset } from "../toolset.ts";
-import { answerMessage } from "./answer-message.ts";
-import { parseMessage } from "./message.ts";
+import { answerPost, isToolCall, sendMethodNotAllowed } from "./answer-post.ts";
 
 export interface McpPageDeps {
   readonly catalogue: readonly Endpoint[];
@@ -50,9 +47,6 @@ export function createMcpPage(deps: McpPageDeps): Page {
     const holder = await access.authenticateKey(sent, { beforeLookup });
     getExchange(res).fields.key = holder.id;
     rejectSuspended(holder);
-    const message = parseMessage(await readBody(req));
-    const isCall = message.method === "tools/call";
-    if (!isCall) await publicLimits.count("page", req, res);
 
     const askGateway = createAsk({ baseUrl: ownUrl(), key: sent ?? "" });
     let asked = 0;
@@ -60,34 +54,16 @@ export function createMcpPage(deps: McpPageDeps): Page {
       asked += 1;
       return askGateway(...args);
     };
-    const gone = new AbortController();
-    res.once("close", () => gone.abort());
-    const response = await answerMessage(
-      { tools, ask, clock, onFault },
-      { message, headers: singleHeaders(req.headers), signal: gone.signal },
+    const countPage = () => publicLimits.count("page", req, res);
+    const server = { tools, asker: () => ({ ask }), clock, onFault };
+    await answerPost(
+      server,
+      { req, res },
+      {
+        admit: async (message) => void (isToolCall(message) || (await countPage())),
+        // What is answered from the declarations alone is a page too.
+        release: async (message) => void (!isToolCall(message) || asked > 0 || (await countPage())),
+      },
     );
-    if (response === undefined) return;
-    // What is answered from the declarations alone is a page too.
-    if (isCall && asked === 0) await publicLimits.count("page", req, res);
-    res.setHeader("Cache-Control", "no-store");
-    const text = Buffer.from(await response.arrayBuffer());
-    if (text.length > 0) return sendText(res, { status: response.status, type: "application/json", text });
-    res.statusCode = response.status;
-    res.end();
   };
-}
-
-/** Clients try GET for a stream of the server's own messages, which there are none of: 405 tells them so. */
-function sendMethodNotAllowed(res: Parameters<Page>[1]): void {
-  const message = "Only POST is answered here: one message of the Model Context Protocol a request.";
-  res.setHeader("Allow", "POST, OPTIONS");
-  const text = JSON.stringify({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null });
-  sendText(res, { status: 405, type: "application/json", text });
-}
-
-function singleHeaders(headers: IncomingHttpHeaders): Record<string, string | undefined> {
-  const names = ["accept", "content-type", "mcp-protocol-version"];
-  return Object.fromEntries(
-    names.map((name) => [name, typeof headers[name] === "string" ? headers[name] : undefined]),
-  );
 }

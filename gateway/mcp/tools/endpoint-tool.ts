@@ -23,17 +23,26 @@ export function toolNameOf({ path }: Pick<Endpoint, "path">): string {
   return path.replace(/^\/(api\/v1\/)?/, "").replaceAll(/[/-]/g, "_");
 }
 
+export interface EndpointToolOptions {
+  /** What a call costs; such a tool has all that the endpoint answers, and as many rows by default as it has. */
+  readonly price?: string;
+}
+
 /** The tool of one endpoint: its parameters, fewer rows by default, and a choice of columns. */
-export function createEndpointTool(endpoint: Endpoint): Tool {
+export function createEndpointTool(endpoint: Endpoint, { price }: EndpointToolOptions = {}): Tool {
   // One name for one thing: aliases are for callers of the HTTP API.
   const docs = describeParameters(endpoint).filter(
     ({ name, aliasOf }) => name !== FORMAT_PARAM && aliasOf === undefined,
   );
   const required = docs.filter(({ name }) => isRequired(endpoint, name)).map(({ name }) => name);
-  const isPaged = docs.some(({ name }) => name === "limit");
+  const limitDoc = docs.find(({ name }) => name === "limit");
+  const isPaged = limitDoc !== undefined;
+  const defaultRows =
+    price === undefined ? DEFAULT_ROWS : Number((limitDoc?.schema as ParameterSchema | undefined)?.default);
+  const shown = price === undefined ? {} : { maxCharacters: Number.POSITIVE_INFINITY };
   const isList = endpoint.rowOrder !== "one row";
   const properties = {
-    ...Object.fromEntries(docs.map((doc) => [doc.name, toProperty(doc)])),
+    ...Object.fromEntries(docs.map((doc) => [doc.name, toProperty(doc, defaultRows)])),
     ...(isList && !isPaged
       ? { offset: { type: "integer", minimum: 0, default: 0, description: "Rows to skip." } }
       : {}),
@@ -53,20 +62,20 @@ export function createEndpointTool(endpoint: Endpoint): Tool {
       if (value !== undefined) query[name] = value;
     }
     if (isPaged) {
-      query.limit ??= String(DEFAULT_ROWS);
+      query.limit ??= String(defaultRows);
       const answer = await ask(endpoint, query);
       const [limit, offset] = [Number(query.limit), Number(query.offset ?? 0)];
-      return renderTable(answer, { columns, offset, limit, nowMs: clock.nowMs() });
+      return renderTable(answer, { ...shown, columns, offset, limit, nowMs: clock.nowMs() });
     }
     const offset = isList ? readInteger(args, "offset", { fallback: 0, min: 0, max: MAX_OFFSET }) : 0;
     const answer = skipRows(await ask(endpoint, query), offset);
-    return renderTable(answer, { columns, offset, limit: undefined, nowMs: clock.nowMs() });
+    return renderTable(answer, { ...shown, columns, offset, limit: undefined, nowMs: clock.nowMs() });
   };
 
   return {
     name: toolNameOf(endpoint),
     title: endpoint.summary,
-    description: describe(endpoint),
+    description: `${price === undefined ? "" : `Costs ${price} a call. `}${describe(endpoint)}`,
     inputSchema: {
       type: "object",
       properties,
@@ -82,9 +91,9 @@ function skipRows(answer: Answer, offset: number): Answer {
   return { ...answer, rows: answer.rows.slice(offset), total: answer.rows.length };
 }
 
-function toProperty({ name, schema, description }: ParameterDoc): object {
+function toProperty({ name, schema, description }: ParameterDoc, defaultRows: number): object {
   const { format: _format, minLength: _min, maxLength: _max, items, ...rest } = schema as ParameterSchema;
-  if (name === "limit") return { ...rest, default: DEFAULT_ROWS, description };
+  if (name === "limit") return { ...rest, default: defaultRows, description };
   // The names stand in the tool's description, which lists the columns; here they would be there three times.
   return {
     ...rest,

@@ -12,6 +12,8 @@ export interface ShownRows {
   /** The limit that was asked for; undefined where the endpoint has none and has answered with everything. */
   readonly limit: number | undefined;
   readonly nowMs: number;
+  /** Rows beyond so many characters are cut; MAX_CHARACTERS by default. */
+  readonly maxCharacters?: number;
 }
 
 /**
@@ -24,7 +26,7 @@ export function renderTable(answer: Answer, shown: ShownRows): string {
   const places = columns.map((name) => all.indexOf(name));
   const rows = answer.rows.map((row) => places.map((at) => row[at] as Cell));
   const isOneRow = answer.endpoint.rowOrder === "one row";
-  const kept = isOneRow ? rows.length : countFitting(rows);
+  const kept = isOneRow ? rows.length : countFitting(rows, shown.maxCharacters ?? MAX_CHARACTERS);
   const head = {
     ...versionOf(answer, shown.nowMs),
     ...(isOneRow ? {} : { rowsShown: kept, rowsTotal: totalOf(answer, shown) }),
@@ -56,11 +58,11 @@ export function ageSecondsOf(asOf: string, nowMs: number): number {
 }
 
 /** As many rows as have room, at least one. */
-function countFitting(rows: readonly (readonly Cell[])[]): number {
+function countFitting(rows: readonly (readonly Cell[])[], maxCharacters: number): number {
   let characters = 0;
   for (const [at, row] of rows.entries()) {
     characters += JSON.stringify(row).length + 1;
-    if (characters > MAX_CHARACTERS && at > 0) return at;
+    if (characters > maxCharacters && at > 0) return at;
   }
   return rows.length;
 }
@@ -76,7 +78,8 @@ function describeRest(answer: Answer, shown: ShownRows, kept: number): { more?: 
   const total = totalOf(answer, shown);
   const next = shown.offset + kept;
   const cut = answer.rows.length - kept;
-  const reason = cut === 0 ? "" : ` (${cut} of them were cut at ${MAX_CHARACTERS} characters)`;
+  const limit = shown.maxCharacters ?? MAX_CHARACTERS;
+  const reason = cut === 0 ? "" : ` (${cut} of them were cut at ${limit} characters)`;
   const hint = `ask again with offset=${next}${cut === 0 ? "" : ", or for fewer columns"}`;
   if (total === undefined) return { more: `There may be more rows${reason}: ${hint}.` };
   if (next >= total) return {};

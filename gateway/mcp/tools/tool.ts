@@ -30,3 +30,14 @@ export interface Tool {
 export class ToolArgumentError extends Error {
   override readonly name = "ToolArgumentError";
 }
+
+/** Thrown in place of an answer that a tool would put into other words: it has been paid for, so it is told as it came. */
+export class AnswerAsItCame extends Error {
+  override readonly name = "AnswerAsItCame";
+  readonly text: string;
+
+  constructor(text: string, options: ErrorOptions) {
+    super("The answer is told as it came", options);
+    this.text = text;
+  }
+}

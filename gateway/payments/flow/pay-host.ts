@@ -10,6 +10,8 @@ import type { Metrics } from "../../../services/shared/metrics/metrics.ts";
 import type { Tracing } from "../../../services/shared/tracing/tracing.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
 import type { GatewayConfig, PaymentConfig } from "../../config.ts";
+import { createInnerHost } from "../../mcp/paid/inner-host.ts";
+import { createPaidMessages } from "../../mcp/paid/paid-messages.ts";
 import type { Delivery } from "../../proxy/delivery/delivery.ts";
 import type { Clock } from "../../request/clock.ts";
 import type { PayHost, RequestForwarder } from "../../request/context.ts";
@@ -26,7 +28,12 @@ import { createJanitor } from "../settlement/janitor.ts";
 import { createSettlement } from "../settlement/settlement.ts";
 import { createOffers } from "./offers.ts";
 import { createPaymentFlow } from "./payment-flow.ts";
-import { createHostTest, createPayApp, createPaymentHandler } from "./payment-handler.ts";
+import {
+  createHostTest,
+  createPayApp,
+  createPaymentHandler,
+  type PaymentHandler,
+} from "./payment-handler.ts";
 
 /** Time for settlements whose clients were disconnected at the end of a drain. */
 const LATE_SETTLEMENTS_MS = 5_000;
@@ -105,16 +112,21 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     deadlineMs: config.deadlineMs,
   });
   const inFlight = new Set<Promise<void>>();
-  const door = createPaymentHandler({
-    ...{ offers, paymentFlow, clock, addressLimits },
-    publicUrl: () => publicUrl,
-  });
-  const answer: typeof door = (req, res) => {
-    const answering = door(req, res).finally(() => inFlight.delete(answering));
-    inFlight.add(answering);
-    return answering;
-  };
-  const http = createGatewayServer(createPayApp(answer, { log, metrics: deps.metrics, tracing, isDraining }));
+  const tracked =
+    (door: PaymentHandler): PaymentHandler =>
+    (req, res) => {
+      const answering = door(req, res).finally(() => inFlight.delete(answering));
+      inFlight.add(answering);
+      return answering;
+    };
+  const createApp = (door: PaymentHandler) =>
+    createPayApp(door, { log, metrics: deps.metrics, tracing, isDraining });
+  const doorDeps = { offers, paymentFlow, clock, addressLimits, publicUrl: () => publicUrl };
+  const sold = [...offers.values()].map(({ endpoint }) => endpoint);
+  const innerHost = createInnerHost(tracked(createPaymentHandler(doorDeps)), createApp);
+  const messages = createPaidMessages({ sold, innerHost, addressLimits, clock, log });
+  const answer = tracked(createPaymentHandler({ ...doorDeps, messages }));
+  const http = createGatewayServer(createApp(answer));
   const port = await listen(http, { host: config.bindHost, port: payment.port });
   const host = config.bindHost.includes(":") ? `[${config.bindHost}]` : config.bindHost;
   const url = `http://${host}:${port}`;
@@ -133,6 +145,8 @@ export async function startPayHost(deps: PayHostDeps): Promise<RunningPayHost> {
     async stop() {
       watch.stop();
       await closeHttpServer(http, { timeoutMs: config.drainTimeoutMs });
+      // After it: calls of tools that it has let finish are asked here.
+      await innerHost.stop(config.drainTimeoutMs);
       await janitor.stop();
       // The ledger finds what takes longer.
       const answered = Promise.all(inFlight).then(() => paymentFlow.close());

@@ -5,10 +5,10 @@ import { setKeepAliveHeader } from "../../../services/shared/http/server.ts";
 import { runWithSpan } from "../../../services/shared/tracing/active.ts";
 import type { AddressLimits } from "../../auth/limits/address-limits.ts";
 import { wantsEvents } from "../../live/live-request.ts";
-import { MCP_PATH } from "../../mcp/http/message.ts";
+import { isMessage, MCP_PATH } from "../../mcp/http/message.ts";
 import { describeResources } from "../../pages/well-known.ts";
 import type { Clock } from "../../request/clock.ts";
-import { payCors } from "../../request/cors.ts";
+import { mcpPayCors, payCors } from "../../request/cors.ts";
 import { checkRequest, createExchangeHandler, splitTarget } from "../../request/entry.ts";
 import { sendError } from "../../request/errors.ts";
 import { setSecurityHeaders } from "../../request/security-headers.ts";
@@ -23,12 +23,14 @@ interface PaymentHandlerDeps {
   readonly addressLimits: Pick<AddressLimits, "countError" | "count">;
   /** Base address as clients see it. */
   readonly publicUrl: () => string;
+  /** Answers at /mcp; absent where tools are asked by themselves. */
+  readonly messages?: (req: Request, res: Response) => Promise<void>;
 }
 
 const RESOURCES_PATH = "/.well-known/x402";
 
 /** Handles a request at the pay-per-request host, on either port, after its exchange has begun. Never rejects. */
-type PaymentHandler = (req: Request, res: Response) => Promise<void>;
+export type PaymentHandler = (req: Request, res: Response) => Promise<void>;
 
 /**
  * Order of checks: form of the request (400) → path and method (404; GET only, so that no HEAD runs a service for
@@ -41,14 +43,20 @@ export function createPaymentHandler({
   clock,
   addressLimits,
   publicUrl,
+  messages,
 }: PaymentHandlerDeps): PaymentHandler {
   const sold = [...offers.values()].map(({ endpoint }) => endpoint);
   const dispatch = async (req: Request, res: Response): Promise<void> => {
     const arrivedMs = clock.monotonicMs();
-    if (splitTarget(req.url).path === MCP_PATH) throw mcpIsNotSold();
-    checkRequest(req);
+    checkRequest(req, { allowsBody: isMessage(req) });
     const { path, query } = splitTarget(req.url);
     const exchange = getExchange(res);
+    if (path === MCP_PATH && messages !== undefined) {
+      exchange.route = path;
+      if (req.method !== "OPTIONS") return messages(req, res);
+      await addressLimits.count("preflight", req, res);
+      return mcpPayCors.answerPreflight(res);
+    }
     if (path === RESOURCES_PATH && req.method === "GET") {
       exchange.route = path;
       await addressLimits.count("page", req, res);
@@ -91,7 +99,7 @@ export function createPayApp(
   app.disable("x-powered-by");
   app.disable("etag");
   app.disable("query parser");
-  app.use(createExchangeHandler(options, answer));
+  app.use(createExchangeHandler({ ...options, allowsBody: isMessage }, answer));
   return app;
 }
 
@@ -104,14 +112,6 @@ export function createHostTest(publicUrl: string): (req: Request) => boolean {
   const withPort = port === "" ? `${hostname}:${protocol === "https:" ? 443 : 80}` : host;
   const names = new Set([host, withPort].map((name) => name.toLowerCase()));
   return (req) => names.has((req.headers.host ?? "").toLowerCase());
-}
-
-/** A payment is for one GET, and a tool may ask several endpoints. */
-function mcpIsNotSold(): ServiceError {
-  return new ServiceError(
-    "not_found",
-    "The Model Context Protocol is not sold by the request: it is answered at /mcp of the host with API keys. Here, GET a path and pay by x402.",
-  );
 }
 
 /** A payment is for one answer that the gateway has in hand before it settles; a stream has no end to settle for. */
