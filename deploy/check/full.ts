@@ -3,6 +3,7 @@ import { buildForTests, TEST_DIST } from "./build.ts";
 import { ROOT } from "./command.ts";
 import { localSteps } from "./local-steps.ts";
 import { manifestSteps } from "./manifests/steps.ts";
+import { inspectOpenApi } from "./openapi/openapi.ts";
 import { inspectAdvisories } from "./packages/advisories.ts";
 import { productionSteps } from "./production.ts";
 import {
@@ -34,6 +35,7 @@ const THOROUGH = {
   TEST_PAYMENT_TRIALS: "200",
 };
 const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };
+const openApi: Step = { name: "rules of OpenAPI documents", inspect: inspectOpenApi };
 const programs: readonly Step[] = [
   programStep("promtool", ensurePromtool),
   programStep("Chromium", ensureChromium),
@@ -46,7 +48,7 @@ const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
  * as the last line, the sum over checks and tests: `N passed, N failed`.
  */
 export async function checkFully(): Promise<boolean> {
-  let tally = await runSteps([...localSteps, advisories, ...manifestSteps, ...productionSteps()]);
+  let tally = await runSteps([...localSteps, advisories, openApi, ...manifestSteps, ...productionSteps()]);
   const faults: string[] = [];
   const servers = new Map<string, Server>();
   try {
