@@ -42,7 +42,7 @@ const dataDir = await mkdtemp(join(tmpdir(), "chaintables-bench-latency-"));
 const started: TestProcess[] = [];
 try {
   const { url, target, read, grpc } = await startService();
-  const store = await openStore({ service: "evm-dex", dataDir });
+  const store = await openStore({ service: "evm-dex", dataDir, access: "read" });
   await store.declare([checkpoints]);
   const heads = createHeadTimes();
   const headsClient = createHeadsClient(grpc);
