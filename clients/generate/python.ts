@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Iterator, Literal, Sequence, TypedDict
 
 if TYPE_CHECKING:
+    from .live import Live
     from .table import Table`;
 
 const CLASS = `class Endpoints(ABC):
@@ -27,7 +28,10 @@ const CLASS = `class Endpoints(ABC):
     def get(self, path: str, **params: Any) -> Table[Any]: ...
 
     @abstractmethod
-    def rows(self, path: str, **params: Any) -> Iterator[Any]: ...`;
+    def rows(self, path: str, **params: Any) -> Iterator[Any]: ...
+
+    @abstractmethod
+    def live(self, path: str, **params: Any) -> Live[Any]: ...`;
 
 /** What Python reserves among the words that could be names of ours. */
 const KEYWORDS = new Set([
@@ -57,11 +61,25 @@ export function renderPython(endpoints: readonly Endpoint[]): string {
     ...limits,
     "}",
   ];
-  const methods = endpoints.flatMap((endpoint) => {
-    const paged = maxLimitOf(endpoint) === undefined ? [] : [renderMethod(endpoint, "rows")];
-    return [renderMethod(endpoint, "get"), ...paged];
+  const live = endpoints.flatMap(({ path, live: form }) => {
+    if (form === undefined) return [];
+    const key = form.kind === "row" ? [] : form.key;
+    const names = key.map((name) => JSON.stringify(name));
+    return [`    ${JSON.stringify(path)}: (${names.join(", ")}${names.length === 1 ? "," : ""}),`];
   });
-  return `${[HEAD, maxLimits.join("\n"), ...endpoints.flatMap(renderTypes), [CLASS, ...methods].join("\n\n")].join("\n\n\n")}\n`;
+  const liveKeys = [
+    "#: The columns that name a row of every table that can be followed; none where it has one row.",
+    "LIVE_KEYS: dict[str, tuple[str, ...]] = {",
+    ...live,
+    "}",
+  ];
+  const methods = endpoints.flatMap((endpoint) => {
+    const calls: Call[] = ["get"];
+    if (maxLimitOf(endpoint) !== undefined) calls.push("rows");
+    if (endpoint.live !== undefined) calls.push("live");
+    return calls.map((call) => renderMethod(endpoint, call));
+  });
+  return `${[HEAD, maxLimits.join("\n"), liveKeys.join("\n"), ...endpoints.flatMap(renderTypes), [CLASS, ...methods].join("\n\n")].join("\n\n\n")}\n`;
 }
 
 function renderTypes(endpoint: Endpoint): string[] {
@@ -85,8 +103,20 @@ function renderColumn({ name, type, nullable, unit, description }: Column): stri
   ];
 }
 
-/** `get` answers with one table, `rows` with the rows of all pages, whose \`limit\` is then that of a page. */
-function renderMethod(endpoint: Endpoint, call: "get" | "rows"): string {
+/**
+ * `get` answers with one table, `rows` with the rows of all pages, whose \`limit\` is then that of a page, `live` with the
+ * events of the table.
+ */
+type Call = "get" | "rows" | "live";
+
+/** What each is called, what it gives of a row's type, and what its description ends with. */
+const CALLS: Readonly<Record<Call, { prefix: string; result: string; what: string }>> = {
+  get: { prefix: "", result: "Table", what: "" },
+  rows: { prefix: "iter_", result: "Iterator", what: " The rows of all pages." },
+  live: { prefix: "live_", result: "Live", what: " The table, then what each block changes." },
+};
+
+function renderMethod(endpoint: Endpoint, call: Call): string {
   const name = typeNameOf(endpoint);
   const method = wordsOf(endpoint).join("_");
   const docs = clientParameters(endpoint);
@@ -94,12 +124,12 @@ function renderMethod(endpoint: Endpoint, call: "get" | "rows"): string {
     const type = isOrderList(doc) ? `Sequence[${name}Order]` : parameterType(doc.schema);
     return `        ${usable(doc.name)}: ${doc.required ? type : `${type} | None = None`},`;
   });
-  const result = call === "get" ? `Table[${name}Row]` : `Iterator[${name}Row]`;
+  const { prefix, what } = CALLS[call];
+  const result = `${CALLS[call].result}[${name}Row]`;
   const signature = given.length === 0 ? ["(self)"] : ["(", "        self,", "        *,", ...given, "    )"];
   const passed = [JSON.stringify(endpoint.path), ...docs.map((doc) => `${doc.name}=${doc.name}`)];
-  const what = call === "get" ? "" : " The rows of all pages.";
   return [
-    `    def ${call === "get" ? "" : "iter_"}${method}${signature.join("\n")} -> ${result}:`,
+    `    def ${prefix}${method}${signature.join("\n")} -> ${result}:`,
     `        """${endpoint.path}: ${inText(endpoint.summary)}.${what}${docs.length === 0 ? '"""' : ""}`,
     ...(docs.length === 0 ? [] : ["", ...docs.map(renderArgument), '        """']),
     `        return self.${call}(${passed.join(", ")})`,

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { after, before, describe, it } from "mocha";
 import { BOOTSTRAP_KEY } from "../../gateway/testkit/gateway.ts";
 import { describeWithProcesses, NOT_IN_DEBIAN } from "../../services/shared/testkit/describe.ts";
+import { startLiveStage } from "../testkit/live-stage.ts";
 import { hasPython, runUnittest } from "../testkit/python.ts";
 import { SAMPLES, type Served, startServed } from "../testkit/served.ts";
 
@@ -25,6 +26,16 @@ function defineSuite(): void {
 
   it("asks every endpoint, walks, waits, keeps and pays as its own tests say", async () => {
     expect(await unittest("discover", "-t", ".", "-s", "tests")).to.match(/Ran (2\d|[3-9]\d) tests/);
+  });
+
+  it("follows live tables: changes, reorgs, broken connections and outages", async () => {
+    const stage = await startLiveStage();
+    try {
+      const asked = { url: stage.url, key: BOOTSTRAP_KEY, samples: SAMPLES, control: stage.control };
+      expect(await runUnittest(asked, "tests.live_served")).to.match(/Ran 5 tests/);
+    } finally {
+      await stage.stop();
+    }
   });
 
   if (hasPython("pandas")) {

@@ -20,15 +20,18 @@ export interface Asked {
   readonly url: string;
   readonly key: string;
   readonly samples: readonly Sample[];
+  /** Where tests of live tables make blocks. */
+  readonly control?: string;
 }
 
 /** Runs unittest of clients/python over what the arguments name; a test that failed or was skipped fails. Returns what it printed. */
-export async function runUnittest({ url, key, samples }: Asked, ...args: string[]): Promise<string> {
+export async function runUnittest({ url, key, samples, control }: Asked, ...args: string[]): Promise<string> {
   const env = {
     CHAINTABLES_URL: url,
     CHAINTABLES_API_KEY: key,
     CHAINTABLES_SAMPLES: JSON.stringify(samples),
     PYTHONDONTWRITEBYTECODE: "1",
+    ...(control !== undefined && { CHAINTABLES_CONTROL: control }),
   };
   const { ok, output } = await run([PYTHON, "-W", "error", "-m", "unittest", ...args], { cwd: FOLDER, env });
   expect(ok, output).to.equal(true);

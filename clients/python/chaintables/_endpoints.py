@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Iterator, Literal, Sequence, TypedDict
 
 if TYPE_CHECKING:
+    from .live import Live
     from .table import Table
 
 
@@ -31,6 +32,30 @@ MAX_LIMITS: dict[str, int] = {
     "/api/v1/solana/tokens": 1000,
     "/api/v1/solana/tokens/holders": 1000,
     "/api/v1/solana/token-mint-burn-transactions": 1000,
+}
+
+
+#: The columns that name a row of every table that can be followed; none where it has one row.
+LIVE_KEYS: dict[str, tuple[str, ...]] = {
+    "/evm/dexa/v2/fee-metrics": (),
+    "/evm/dexa/v2/pool": (),
+    "/evm/dexa/v2/pool-volume": (),
+    "/evm/dexa/v3/pool": (),
+    "/evm/dexb/v3/pool": (),
+    "/evm/clones/v3/pool": (),
+    "/evm/lending/lendinga/v3/pools": ("poolAddress", "underlyingAddress"),
+    "/evm/lending/lendingb/curator/vaults": ("poolAddress",),
+    "/evm/lending/lendingb/curators": ("curatorAddress",),
+    "/evm/lending/lendingb/markets": ("marketId",),
+    "/evm/lending/lendingb/v2/vault/markets": ("marketId",),
+    "/evm/lending/lendingb/v2/vaults": ("vaultAddress",),
+    "/evm/lending/lendingc/curator/vaults": ("poolAddress",),
+    "/evm/lending/lendingc/curators": ("curatorAddress",),
+    "/evm/lending/lendingc/markets": ("marketId",),
+    "/evm/lending/lendingc/v1/vault/markets": ("marketId",),
+    "/evm/lending/lendingc/v1/vaults": ("vaultAddress",),
+    "/api/v1/solana/token-transactions": ("transactionHash", "instructionIndex"),
+    "/api/v1/solana/token-transactions-time-bounded": ("signature", "txType", "poolAddress"),
 }
 
 
@@ -1444,6 +1469,9 @@ class Endpoints(ABC):
     @abstractmethod
     def rows(self, path: str, **params: Any) -> Iterator[Any]: ...
 
+    @abstractmethod
+    def live(self, path: str, **params: Any) -> Live[Any]: ...
+
     def evm_dexa_v2_fee_metrics(
         self,
         *,
@@ -1456,6 +1484,19 @@ class Endpoints(ABC):
         :param pool_address: Address of the pool.
         """
         return self.get("/evm/dexa/v2/fee-metrics", chain_id=chain_id, pool_address=pool_address)
+
+    def live_evm_dexa_v2_fee_metrics(
+        self,
+        *,
+        chain_id: int | None = None,
+        pool_address: str,
+    ) -> Live[EvmDexaV2FeeMetricsRow]:
+        """/evm/dexa/v2/fee-metrics: Fee metrics of one dexa V2 pool. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
+        :param pool_address: Address of the pool.
+        """
+        return self.live("/evm/dexa/v2/fee-metrics", chain_id=chain_id, pool_address=pool_address)
 
     def evm_dexa_v2_pool(
         self,
@@ -1472,6 +1513,21 @@ class Endpoints(ABC):
         """
         return self.get("/evm/dexa/v2/pool", chain_id=chain_id, pool_address=pool_address, apr_days_annualized=apr_days_annualized)
 
+    def live_evm_dexa_v2_pool(
+        self,
+        *,
+        chain_id: int | None = None,
+        pool_address: str,
+        apr_days_annualized: int,
+    ) -> Live[EvmDexaV2PoolRow]:
+        """/evm/dexa/v2/pool: One dexa V2 pool. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
+        :param pool_address: Address of the pool.
+        :param apr_days_annualized: Number of previous completed UTC days the APR is computed from: 7 annualizes the previous 7 completed UTC days. Bounds: at least 1, at most 30.
+        """
+        return self.live("/evm/dexa/v2/pool", chain_id=chain_id, pool_address=pool_address, apr_days_annualized=apr_days_annualized)
+
     def evm_dexa_v2_pool_volume(
         self,
         *,
@@ -1484,6 +1540,19 @@ class Endpoints(ABC):
         :param pool_address: Address of the pool.
         """
         return self.get("/evm/dexa/v2/pool-volume", chain_id=chain_id, pool_address=pool_address)
+
+    def live_evm_dexa_v2_pool_volume(
+        self,
+        *,
+        chain_id: int | None = None,
+        pool_address: str,
+    ) -> Live[EvmDexaV2PoolVolumeRow]:
+        """/evm/dexa/v2/pool-volume: Recent activity of one dexa V2 pool. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
+        :param pool_address: Address of the pool.
+        """
+        return self.live("/evm/dexa/v2/pool-volume", chain_id=chain_id, pool_address=pool_address)
 
     def evm_dexa_v2_pools(
         self,
@@ -1541,6 +1610,19 @@ class Endpoints(ABC):
         """
         return self.get("/evm/dexa/v3/pool", chain_id=chain_id, pool_address=pool_address)
 
+    def live_evm_dexa_v3_pool(
+        self,
+        *,
+        chain_id: int | None = None,
+        pool_address: str,
+    ) -> Live[EvmDexaV3PoolRow]:
+        """/evm/dexa/v3/pool: Metrics of one dexa V3 pool. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
+        :param pool_address: Address of the pool.
+        """
+        return self.live("/evm/dexa/v3/pool", chain_id=chain_id, pool_address=pool_address)
+
     def evm_dexb_v3_pool(
         self,
         *,
@@ -1553,6 +1635,19 @@ class Endpoints(ABC):
         :param pool_address: Address of the pool.
         """
         return self.get("/evm/dexb/v3/pool", chain_id=chain_id, pool_address=pool_address)
+
+    def live_evm_dexb_v3_pool(
+        self,
+        *,
+        chain_id: int | None = None,
+        pool_address: str,
+    ) -> Live[EvmDexbV3PoolRow]:
+        """/evm/dexb/v3/pool: Metrics of one dexb V3 pool, with fees APR. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
+        :param pool_address: Address of the pool.
+        """
+        return self.live("/evm/dexb/v3/pool", chain_id=chain_id, pool_address=pool_address)
 
     def evm_dexb_v3_pools(
         self,
@@ -1612,6 +1707,19 @@ class Endpoints(ABC):
         :param pool_address: Address of the pool.
         """
         return self.get("/evm/clones/v3/pool", chain_id=chain_id, pool_address=pool_address)
+
+    def live_evm_clones_v3_pool(
+        self,
+        *,
+        chain_id: int | None = None,
+        pool_address: str,
+    ) -> Live[EvmClonesV3PoolRow]:
+        """/evm/clones/v3/pool: Metrics of one V3 pool of the clone-family DEXes, with fees APR. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param pool_address: Address of the pool.
+        """
+        return self.live("/evm/clones/v3/pool", chain_id=chain_id, pool_address=pool_address)
 
     def evm_clones_v3_pools(
         self,
@@ -1783,6 +1891,37 @@ class Endpoints(ABC):
         """
         return self.rows("/evm/lending/lendinga/v3/pools", pool_address=pool_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
 
+    def live_evm_lending_lendinga_v3_pools(
+        self,
+        *,
+        pool_address: str | None = None,
+        underlying_address: str | None = None,
+        chain_id: int | None = None,
+        protocol_id: str | None = None,
+        min_tvl_usd: int | None = None,
+        listed: Literal["true", "false", "all"] | None = None,
+        borrowable: bool | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        order_asc: Sequence[EvmLendingLendingaV3PoolsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingaV3PoolsOrder] | None = None,
+    ) -> Live[EvmLendingLendingaV3PoolsRow]:
+        """/evm/lending/lendinga/v3/pools: lendinga V3 lending pools. The table, then what each block changes.
+
+        :param pool_address: Only reserves of this Aave Pool contract.
+        :param underlying_address: Only rows whose underlying token is this one.
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param protocol_id: Only rows of this lending protocol, as protocolId names it.
+        :param min_tvl_usd: Minimum TVL in USD; rows whose TVL has no price are left out. Bounds: at least 0.
+        :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
+        :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendinga/v3/pools", pool_address=pool_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
     def evm_lending_lendingb_curator_vaults(
         self,
         *,
@@ -1841,6 +1980,35 @@ class Endpoints(ABC):
         """
         return self.rows("/evm/lending/lendingb/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
 
+    def live_evm_lending_lendingb_curator_vaults(
+        self,
+        *,
+        curator_address: str,
+        underlying_address: str | None = None,
+        chain_id: int | None = None,
+        protocol_id: str | None = None,
+        min_tvl_usd: int | None = None,
+        listed: Literal["true", "false", "all"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        order_asc: Sequence[EvmLendingLendingbCuratorVaultsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingbCuratorVaultsOrder] | None = None,
+    ) -> Live[EvmLendingLendingbCuratorVaultsRow]:
+        """/evm/lending/lendingb/curator/vaults: lendingb vaults of one curator. The table, then what each block changes.
+
+        :param curator_address: Address of the curator.
+        :param underlying_address: Only rows whose underlying token is this one.
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param protocol_id: Only rows of this lending protocol, as protocolId names it.
+        :param min_tvl_usd: Minimum TVL in USD; rows whose TVL has no price are left out. Bounds: at least 0.
+        :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingb/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
     def evm_lending_lendingb_curators(
         self,
         *,
@@ -1890,6 +2058,31 @@ class Endpoints(ABC):
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
         return self.rows("/evm/lending/lendingb/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
+    def live_evm_lending_lendingb_curators(
+        self,
+        *,
+        chain_id: int | None = None,
+        protocol_id: str | None = None,
+        min_tvl_usd: int | None = None,
+        listed: Literal["true", "false", "all"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        order_asc: Sequence[EvmLendingLendingbCuratorsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingbCuratorsOrder] | None = None,
+    ) -> Live[EvmLendingLendingbCuratorsRow]:
+        """/evm/lending/lendingb/curators: lendingb curators. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param protocol_id: Only rows of this lending protocol, as protocolId names it.
+        :param min_tvl_usd: Minimum TVL in USD; rows whose TVL has no price are left out. Bounds: at least 0.
+        :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingb/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingb_markets(
         self,
@@ -1949,6 +2142,35 @@ class Endpoints(ABC):
         """
         return self.rows("/evm/lending/lendingb/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
 
+    def live_evm_lending_lendingb_markets(
+        self,
+        *,
+        loan_address: str | None = None,
+        collateral_address: str | None = None,
+        chain_id: int | None = None,
+        protocol_id: str | None = None,
+        min_tvl_usd: int | None = None,
+        listed: Literal["true", "false", "all"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        order_asc: Sequence[EvmLendingLendingbMarketsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingbMarketsOrder] | None = None,
+    ) -> Live[EvmLendingLendingbMarketsRow]:
+        """/evm/lending/lendingb/markets: lendingb lending markets. The table, then what each block changes.
+
+        :param loan_address: Only markets that lend this token.
+        :param collateral_address: Only markets with this token as collateral.
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param protocol_id: Only rows of this lending protocol, as protocolId names it.
+        :param min_tvl_usd: Minimum TVL in USD; rows whose TVL has no price are left out. Bounds: at least 0.
+        :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingb/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
     def evm_lending_lendingb_v2_vault_markets(
         self,
         *,
@@ -1965,6 +2187,23 @@ class Endpoints(ABC):
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
         return self.get("/evm/lending/lendingb/v2/vault/markets", chain_id=chain_id, vault_address=vault_address, order_asc=order_asc, order_desc=order_desc)
+
+    def live_evm_lending_lendingb_v2_vault_markets(
+        self,
+        *,
+        chain_id: int | None = None,
+        vault_address: str,
+        order_asc: Sequence[EvmLendingLendingbV2VaultMarketsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingbV2VaultMarketsOrder] | None = None,
+    ) -> Live[EvmLendingLendingbV2VaultMarketsRow]:
+        """/evm/lending/lendingb/v2/vault/markets: Markets of one lendingb vault. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param vault_address: Address of the vault.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingb/v2/vault/markets", chain_id=chain_id, vault_address=vault_address, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingb_v2_vaults(
         self,
@@ -2028,6 +2267,37 @@ class Endpoints(ABC):
         """
         return self.rows("/evm/lending/lendingb/v2/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
 
+    def live_evm_lending_lendingb_v2_vaults(
+        self,
+        *,
+        vault_address: str | None = None,
+        underlying_address: str | None = None,
+        chain_id: int | None = None,
+        protocol_id: str | None = None,
+        min_tvl_usd: int | None = None,
+        listed: Literal["true", "false", "all"] | None = None,
+        borrowable: bool | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        order_asc: Sequence[EvmLendingLendingbV2VaultsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingbV2VaultsOrder] | None = None,
+    ) -> Live[EvmLendingLendingbV2VaultsRow]:
+        """/evm/lending/lendingb/v2/vaults: lendingb V2 lending vaults. The table, then what each block changes.
+
+        :param vault_address: Only the vault with this address.
+        :param underlying_address: Only rows whose underlying token is this one.
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param protocol_id: Only rows of this lending protocol, as protocolId names it.
+        :param min_tvl_usd: Minimum TVL in USD; rows whose TVL has no price are left out. Bounds: at least 0.
+        :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
+        :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingb/v2/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
     def evm_lending_lendingc_curator_vaults(
         self,
         *,
@@ -2086,6 +2356,35 @@ class Endpoints(ABC):
         """
         return self.rows("/evm/lending/lendingc/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
 
+    def live_evm_lending_lendingc_curator_vaults(
+        self,
+        *,
+        curator_address: str,
+        underlying_address: str | None = None,
+        chain_id: int | None = None,
+        protocol_id: str | None = None,
+        min_tvl_usd: int | None = None,
+        listed: Literal["true", "false", "all"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        order_asc: Sequence[EvmLendingLendingcCuratorVaultsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingcCuratorVaultsOrder] | None = None,
+    ) -> Live[EvmLendingLendingcCuratorVaultsRow]:
+        """/evm/lending/lendingc/curator/vaults: lendingc vaults of one curator. The table, then what each block changes.
+
+        :param curator_address: Address of the curator.
+        :param underlying_address: Only rows whose underlying token is this one.
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param protocol_id: Only rows of this lending protocol, as protocolId names it.
+        :param min_tvl_usd: Minimum TVL in USD; rows whose TVL has no price are left out. Bounds: at least 0.
+        :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingc/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
     def evm_lending_lendingc_curators(
         self,
         *,
@@ -2135,6 +2434,31 @@ class Endpoints(ABC):
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
         return self.rows("/evm/lending/lendingc/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
+    def live_evm_lending_lendingc_curators(
+        self,
+        *,
+        chain_id: int | None = None,
+        protocol_id: str | None = None,
+        min_tvl_usd: int | None = None,
+        listed: Literal["true", "false", "all"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        order_asc: Sequence[EvmLendingLendingcCuratorsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingcCuratorsOrder] | None = None,
+    ) -> Live[EvmLendingLendingcCuratorsRow]:
+        """/evm/lending/lendingc/curators: lendingc curators. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param protocol_id: Only rows of this lending protocol, as protocolId names it.
+        :param min_tvl_usd: Minimum TVL in USD; rows whose TVL has no price are left out. Bounds: at least 0.
+        :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingc/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingc_markets(
         self,
@@ -2194,6 +2518,35 @@ class Endpoints(ABC):
         """
         return self.rows("/evm/lending/lendingc/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
 
+    def live_evm_lending_lendingc_markets(
+        self,
+        *,
+        loan_address: str | None = None,
+        collateral_address: str | None = None,
+        chain_id: int | None = None,
+        protocol_id: str | None = None,
+        min_tvl_usd: int | None = None,
+        listed: Literal["true", "false", "all"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        order_asc: Sequence[EvmLendingLendingcMarketsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingcMarketsOrder] | None = None,
+    ) -> Live[EvmLendingLendingcMarketsRow]:
+        """/evm/lending/lendingc/markets: lendingc lending markets. The table, then what each block changes.
+
+        :param loan_address: Only markets that lend this token.
+        :param collateral_address: Only markets with this token as collateral.
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param protocol_id: Only rows of this lending protocol, as protocolId names it.
+        :param min_tvl_usd: Minimum TVL in USD; rows whose TVL has no price are left out. Bounds: at least 0.
+        :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingc/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
     def evm_lending_lendingc_v1_vault_markets(
         self,
         *,
@@ -2210,6 +2563,23 @@ class Endpoints(ABC):
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
         return self.get("/evm/lending/lendingc/v1/vault/markets", chain_id=chain_id, vault_address=vault_address, order_asc=order_asc, order_desc=order_desc)
+
+    def live_evm_lending_lendingc_v1_vault_markets(
+        self,
+        *,
+        chain_id: int | None = None,
+        vault_address: str,
+        order_asc: Sequence[EvmLendingLendingcV1VaultMarketsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingcV1VaultMarketsOrder] | None = None,
+    ) -> Live[EvmLendingLendingcV1VaultMarketsRow]:
+        """/evm/lending/lendingc/v1/vault/markets: Markets of one lendingc vault. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param vault_address: Address of the vault.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingc/v1/vault/markets", chain_id=chain_id, vault_address=vault_address, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingc_v1_vaults(
         self,
@@ -2272,6 +2642,37 @@ class Endpoints(ABC):
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
         return self.rows("/evm/lending/lendingc/v1/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+
+    def live_evm_lending_lendingc_v1_vaults(
+        self,
+        *,
+        vault_address: str | None = None,
+        underlying_address: str | None = None,
+        chain_id: int | None = None,
+        protocol_id: str | None = None,
+        min_tvl_usd: int | None = None,
+        listed: Literal["true", "false", "all"] | None = None,
+        borrowable: bool | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        order_asc: Sequence[EvmLendingLendingcV1VaultsOrder] | None = None,
+        order_desc: Sequence[EvmLendingLendingcV1VaultsOrder] | None = None,
+    ) -> Live[EvmLendingLendingcV1VaultsRow]:
+        """/evm/lending/lendingc/v1/vaults: lendingc V1 lending vaults. The table, then what each block changes.
+
+        :param vault_address: Only the vault with this address.
+        :param underlying_address: Only rows whose underlying token is this one.
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param protocol_id: Only rows of this lending protocol, as protocolId names it.
+        :param min_tvl_usd: Minimum TVL in USD; rows whose TVL has no price are left out. Bounds: at least 0.
+        :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
+        :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
+        :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
+        """
+        return self.live("/evm/lending/lendingc/v1/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_rates(
         self,
@@ -2352,6 +2753,35 @@ class Endpoints(ABC):
         """
         return self.rows("/api/v1/solana/token-transactions", token_address=token_address, days=days, after_time=after_time, before_time=before_time, tx_type=tx_type, dex=dex, pool_address=pool_address, min_value_usd=min_value_usd, limit=limit, offset=offset)
 
+    def live_solana_token_transactions(
+        self,
+        *,
+        token_address: str,
+        days: int,
+        after_time: int | None = None,
+        before_time: int | None = None,
+        tx_type: Literal["buy", "sell", "add_liquidity", "remove_liquidity"] | None = None,
+        dex: Literal["raydium", "orca", "meteora", "pumpfun"] | None = None,
+        pool_address: str | None = None,
+        min_value_usd: float | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> Live[SolanaTokenTransactionsRow]:
+        """/api/v1/solana/token-transactions: Transactions of one token. The table, then what each block changes.
+
+        :param token_address: Mint address of the token: base58 text of 32 bytes (32 to 44 characters).
+        :param days: Number of days to look back. Without after_time and before_time: the last days up to the indexed head; with one of them it bounds the other side; with both it has no effect. Bounds: at least 1, at most 3650.
+        :param after_time: Start of the time range, Unix seconds, included. Must be below before_time; without it, days decides (the specification's default 1735689600 is not applied). Bounds: at least 0, at most 253402300799.
+        :param before_time: End of the time range, Unix seconds, excluded; without it, days or the indexed head decides (the specification's default 1735776000 is not applied). Bounds: at least 0, at most 253402300799.
+        :param tx_type: Only transactions of this type.
+        :param dex: Only transactions on this exchange, spelled as in the dex column.
+        :param pool_address: Address of the pool account: base58 text of 32 bytes (32 to 44 characters).
+        :param min_value_usd: Minimum USD value; transactions without a known value are left out. Bounds: at least 0.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 1000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000. Default: 0.
+        """
+        return self.live("/api/v1/solana/token-transactions", token_address=token_address, days=days, after_time=after_time, before_time=before_time, tx_type=tx_type, dex=dex, pool_address=pool_address, min_value_usd=min_value_usd, limit=limit, offset=offset)
+
     def solana_token_transactions_time_bounded(
         self,
         *,
@@ -2389,6 +2819,25 @@ class Endpoints(ABC):
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000. Default: 0.
         """
         return self.rows("/api/v1/solana/token-transactions-time-bounded", token_address=token_address, after_time=after_time, before_time=before_time, limit=limit, offset=offset)
+
+    def live_solana_token_transactions_time_bounded(
+        self,
+        *,
+        token_address: str,
+        after_time: int,
+        before_time: int,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> Live[SolanaTokenTransactionsTimeBoundedRow]:
+        """/api/v1/solana/token-transactions-time-bounded: Transactions of one token in a time range. The table, then what each block changes.
+
+        :param token_address: Mint address of the token: base58 text of 32 bytes (32 to 44 characters).
+        :param after_time: Start of the time range, Unix seconds, included. Must be below before_time. Bounds: at least 0, at most 253402300799.
+        :param before_time: End of the time range, Unix seconds, excluded. Bounds: at least 0, at most 253402300799.
+        :param limit: Number of rows to return at most. Bounds: at least 1, at most 1000. Default: 100.
+        :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000. Default: 0.
+        """
+        return self.live("/api/v1/solana/token-transactions-time-bounded", token_address=token_address, after_time=after_time, before_time=before_time, limit=limit, offset=offset)
 
     def solana_pool_transactions(
         self,

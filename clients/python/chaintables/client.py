@@ -15,6 +15,7 @@ from typing import Any, Iterator, Mapping
 from ._endpoints import MAX_LIMITS, Endpoints
 from .cache import TableCache
 from .errors import ApiError, UnreachableError, to_error
+from .live import SILENCE, Live
 from .payment import Payment, Wallet
 from .retry import Retry, read_retry_after
 from .table import Table
@@ -112,6 +113,37 @@ class Client(Endpoints):
         for page in self.pages(path, **params):
             yield from page
 
+    def live(self, path: str, **params: Any) -> Live[Any]:
+        """The table, then what each block changes in it and what a reorg takes back, until you stop reading.
+
+        A stream that breaks off, or is silent for a minute, is resumed behind its last event. Raises an ApiError where the
+        instance refuses, at the beginning or later (limits, the key).
+        """
+        if self._wallet is not None:
+            raise TypeError("Streams are not sold by the request: use an api_key.")
+        url = self._url_of(path, params)
+        return Live(lambda last_id: self._retry.run(lambda: self._open_stream(url, last_id)), self._retry.wait)
+
+    def _open_stream(self, url: str, last_id: str | None) -> http.client.HTTPResponse:
+        headers = {"Accept": "text/event-stream"}
+        if self._api_key is not None:
+            headers["X-API-KEY"] = self._api_key
+        if last_id is not None:
+            headers["Last-Event-ID"] = last_id
+        request = urllib.request.Request(url, headers=headers)
+        try:
+            try:
+                response = self._opener.open(request, timeout=SILENCE)
+            except urllib.error.HTTPError as refusal:
+                with refusal:
+                    raise _error_of(_answer_of(refusal)) from None
+            if response.headers.get_content_type() == "text/event-stream":
+                return response
+            with response:
+                raise _error_of(_answer_of(response))
+        except (OSError, EOFError, zlib.error, http.client.HTTPException) as error:
+            raise _unreachable(url) from error
+
     def _url_of(self, path: str, params: Mapping[str, Any]) -> str:
         query = {name: _to_text(value) for name, value in params.items() if value is not None}
         return f"{self._url}{path}" + (f"?{urllib.parse.urlencode(query)}" if query else "")
@@ -125,17 +157,25 @@ class Client(Endpoints):
             except urllib.error.HTTPError as refusal:
                 response = refusal
             with response:
-                content = response.read()
-            names = {name.lower(): value for name, value in response.headers.items()}
-            if names.get("content-encoding") == "gzip":
-                content = gzip.decompress(content)
+                answer = _answer_of(response)
         except (OSError, EOFError, zlib.error, http.client.HTTPException) as error:
-            origin = "://".join(urllib.parse.urlsplit(url)[:2])
-            raise UnreachableError(f"No answer from {origin}.") from error
-        answer = _Answer(response.status, names, _parse(content))
+            raise _unreachable(url) from error
         if answer.status in (429, 503):
             raise _error_of(answer)
         return answer
+
+
+def _answer_of(response: Any) -> _Answer:
+    content = response.read()
+    names = {name.lower(): value for name, value in response.headers.items()}
+    if names.get("content-encoding") == "gzip":
+        content = gzip.decompress(content)
+    return _Answer(response.status, names, _parse(content))
+
+
+def _unreachable(url: str) -> UnreachableError:
+    origin = "://".join(urllib.parse.urlsplit(url)[:2])
+    return UnreachableError(f"No answer from {origin}.")
 
 
 def _to_text(value: Any) -> str:
