@@ -57,6 +57,24 @@ export const DASHBOARDS: readonly Dashboard[] = [
         queries: { bytes: "sum(gateway_cache_bytes)" },
       },
       {
+        title: "Live streams",
+        unit: "short",
+        queries: {
+          "streams open": "sum(gateway_live_streams)",
+          "tables followed": "sum(gateway_live_tables)",
+        },
+      },
+      {
+        title: "Live: clients that do not read",
+        unit: "reqps",
+        queries: { "snapshots in place of changes": "sum(rate(gateway_live_slow_total[5m]))" },
+      },
+      {
+        title: "Heads told to gateways",
+        unit: "reqps",
+        queries: { "{{family}}": "sum by (family) (rate(gateway_heads_told_total[5m]))" },
+      },
+      {
         title: "Limits",
         unit: "reqps",
         queries: {

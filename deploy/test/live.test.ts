@@ -70,9 +70,9 @@ describeWithChain("live streams of a chain, through all processes", () => {
       if (event?.data.hash === hash) return event;
     }
   };
-  const swap = async () => {
+  const swap = async (amount = 1_000_000n) => {
     const [pool] = chain.pools;
-    await chain.swap(pool?.address as `0x${string}`, { zeroForOne: true, amount: 1_000_000n });
+    await chain.swap(pool?.address as `0x${string}`, { zeroForOne: true, amount });
     return chain.mine(1, { intervalS: 2 });
   };
 
@@ -93,6 +93,24 @@ describeWithChain("live streams of a chain, through all processes", () => {
     expect(tickOf(reorg?.data.rows[0])).to.equal(before);
     const answer = await fetch(url + pool, { headers: { "X-API-KEY": KEY } });
     expect(answer.headers.get("x-data-block-hash")).to.equal(after.data.hash);
+  });
+
+  it("tell the price of a token that a swap has moved, and no price that it has not", async () => {
+    const { token0, token1 } = chain.pools[0] as TestChain["pools"][0];
+    const reader = await listen(`/evm/prices?tokens=${token0.address},${token1.address}`);
+    const [snapshot] = reader.events;
+    const columns = snapshot?.data.columns.map(({ name }: { name: string }) => name);
+    const prices = (rows: readonly (readonly unknown[])[]) =>
+      new Map(rows.map((row) => [row[columns.indexOf("token")], row[columns.indexOf("priceUsd")]]));
+    const before = prices(snapshot?.data.data);
+    const change = await eventOf(reader, await swap(10n ** 18n));
+    expect(change.name).to.equal("change");
+    const moved = prices(change.data.rows);
+    // The other one is the anchor.
+    expect(moved.size).to.equal(1);
+    for (const [token, price] of moved) expect(price).to.be.a("number").and.not.equal(before.get(token));
+    const head = await chain.mine(1, { intervalS: 2 });
+    expect((await eventOf(reader, head)).name).to.equal("head");
   });
 
   it("tell lending's tables of each block, once they are built", async () => {

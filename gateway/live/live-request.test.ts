@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { catalogue } from "../catalogue.ts";
 import { parseEventId, toEvent, toEventId } from "./event.ts";
-import { wantsEvents } from "./live-request.ts";
+import { readLiveRequest, wantsEvents } from "./live-request.ts";
 import { StreamPlaces } from "./stream-limits.ts";
 
 const wants = (accept?: string) => wantsEvents({ headers: accept === undefined ? {} : { accept } });
@@ -23,6 +24,23 @@ describe("requests for live streams", () => {
       "text/event-streams",
     ])
       expect(wants(accept), accept).to.equal(false);
+  });
+
+  it("name a table that can change: not one of a block, or of later pages of new rows", () => {
+    const read = (path: string, query: string) => {
+      const endpoint = catalogue.find((each) => each.path === path);
+      if (endpoint === undefined) throw new Error(`No endpoint ${path}`);
+      return readLiveRequest(endpoint, query).table;
+    };
+    const tokens = `tokens=0x${"a".repeat(40)}`;
+    expect(read("/evm/prices", `${tokens}&chain_id=1`)).to.include({ chain: 1 });
+    expect(() => read("/evm/prices", `${tokens}&at_block=7`)).to.throw("Leave out at_block");
+    const trades = `token_address=${"1".repeat(32)}&days=1`;
+    expect(read("/api/v1/solana/token-transactions", trades)).to.include({ chain: 0 });
+    expect(() => read("/api/v1/solana/token-transactions", `${trades}&offset=5`)).to.throw(
+      "offset must be 0",
+    );
+    expect(() => read("/evm/chains", "")).to.throw("no live form");
   });
 
   it("resume by ids that are read as they were written", () => {

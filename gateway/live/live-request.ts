@@ -39,7 +39,10 @@ export function readLiveRequest(
       `Leave out ${FORMAT_PARAM}, or Accept: ${EVENT_STREAM}: events have one form, rows as arrays in the order of the columns.`,
     );
   }
-  const { chain_id, offset } = params as { readonly chain_id?: number; readonly offset?: number };
+  const { chain_id, offset, at_block } = params as Readonly<Record<string, number | undefined>>;
+  if (at_block !== undefined) {
+    throw new ServiceError("bad_request", "Leave out at_block: the rows of one block never change.");
+  }
   if (live.kind === "appends" && offset !== undefined && offset > 0) {
     throw new ServiceError("bad_request", "offset must be 0 where new rows are followed: they come first.");
   }

@@ -60,6 +60,18 @@ describe("rows of live tables", () => {
     );
   });
 
+  it("takes the clocks that a table declares for no change, and no other column", () => {
+    const prices = endpointAt("/evm/prices");
+    const read = createRowReader(prices);
+    const price = (cells: Readonly<Record<string, number | string>>): Row =>
+      prices.columns.map(({ name }) => cells[name] ?? (name === "token" ? "0xa" : null));
+    const before = read([price({ priceUsd: 1, block: 7, blockTime: 70, ageSeconds: 3 })]);
+    const later = price({ priceUsd: 1, block: 8, blockTime: 72, ageSeconds: 5 });
+    expect(compareRows(before, read([later]))).to.deep.equal({ rows: [], removed: [] });
+    const deeper = price({ priceUsd: 1, block: 7, blockTime: 70, ageSeconds: 3, depthUsd: 9 });
+    expect(compareRows(before, read([deeper])).rows).to.deep.equal([deeper]);
+  });
+
   it("names rows with the same key apart", () => {
     const trades = endpointAt("/api/v1/solana/token-transactions-time-bounded");
     const trade = (signature: string): Row =>
@@ -100,7 +112,7 @@ describe("rows of live tables", () => {
 
   it("every live endpoint declares columns of its own, and a list a key by which its rows can differ", () => {
     const live = catalogue.filter((endpoint) => endpoint.live !== undefined);
-    expect(live.length).to.equal(19);
+    expect(live.length).to.equal(20);
     for (const endpoint of live) {
       const { columns, live: form } = endpoint;
       const key = form === undefined || form.kind === "row" ? [] : form.key;

@@ -3,7 +3,7 @@ import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 
 export type Row = readonly Cell[];
 
-/** Columns that change with every block although nothing has happened: alone they are no change. */
+/** Columns that change with every block although nothing has happened, in any table: alone they are no change. */
 const CLOCKS: ReadonlySet<string> = new Set(["updatedAt", "priceAgeSeconds"]);
 
 export interface KeyedRow {
@@ -32,7 +32,8 @@ export function createRowReader({ columns, live }: Endpoint): (rows: readonly Ro
   const placeOf = (name: string) => columns.findIndex((column) => column.name === name);
   const keyPlaces = live === undefined || live.kind === "row" ? [] : live.key.map(placeOf);
   const blockPlace = live?.kind === "appends" ? placeOf(live.block) : -1;
-  const clocks = columns.flatMap(({ name }, at) => (CLOCKS.has(name) ? [at] : []));
+  const own = live?.kind === "list" ? (live.clocks ?? []) : [];
+  const clocks = columns.flatMap(({ name }, at) => (CLOCKS.has(name) || own.includes(name) ? [at] : []));
   const textOf = (row: Row): string =>
     JSON.stringify(clocks.length === 0 ? row : row.filter((_, at) => !clocks.includes(at)));
 

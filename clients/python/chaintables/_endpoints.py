@@ -43,6 +43,7 @@ LIVE_KEYS: dict[str, tuple[str, ...]] = {
     "/evm/dexa/v3/pool": (),
     "/evm/dexb/v3/pool": (),
     "/evm/clones/v3/pool": (),
+    "/evm/prices": ("token",),
     "/evm/lending/lendinga/v3/pools": ("poolAddress", "underlyingAddress"),
     "/evm/lending/lendingb/curator/vaults": ("poolAddress",),
     "/evm/lending/lendingb/curators": ("curatorAddress",),
@@ -1788,6 +1789,21 @@ class Endpoints(ABC):
         :param at_block: Prices at the end of this block; without it, of the indexed head. Bounds: at least 0.
         """
         return self.get("/evm/prices", chain_id=chain_id, tokens=tokens, at_block=at_block)
+
+    def live_evm_prices(
+        self,
+        *,
+        chain_id: int | None = None,
+        tokens: Sequence[str],
+        at_block: int | None = None,
+    ) -> Live[EvmPricesRow]:
+        """/evm/prices: USD prices of tokens. The table, then what each block changes.
+
+        :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
+        :param tokens: Addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items.
+        :param at_block: Prices at the end of this block; without it, of the indexed head. Bounds: at least 0.
+        """
+        return self.live("/evm/prices", chain_id=chain_id, tokens=tokens, at_block=at_block)
 
     def evm_ohlcv_pool(
         self,

@@ -1938,6 +1938,7 @@ export const LIVE_KEYS = {
   "/evm/dexa/v3/pool": [],
   "/evm/dexb/v3/pool": [],
   "/evm/clones/v3/pool": [],
+  "/evm/prices": ["token"],
   "/evm/lending/lendinga/v3/pools": ["poolAddress","underlyingAddress"],
   "/evm/lending/lendingb/curator/vaults": ["poolAddress"],
   "/evm/lending/lendingb/curators": ["curatorAddress"],

@@ -33,6 +33,7 @@ describe("defineEndpoint", () => {
       ["is derived from the sortable columns", { params: { order_asc: size } }],
       ["tells one row of several", { live: { kind: "row" } }],
       ["reads dexName, which is no column", { live: { kind: "list", key: ["poolAddress", "dexName"] } }],
+      ["reads age, which is no column", { live: { kind: "list", key: ["poolAddress"], clocks: ["age"] } }],
       ["reads slot, which is no column", { live: { kind: "appends", key: ["poolAddress"], block: "slot" } }],
       ["names no parameter", { params: {}, aliases: { other: "size" } }],
       ["is also a parameter", { params: { size, other: size }, aliases: { other: "size" } }],

@@ -50,7 +50,7 @@ function findColumnFault(columns: readonly Column[]): string | undefined {
 function findLiveFault({ live, columns, rowOrder }: Endpoint): string | undefined {
   if (live === undefined) return undefined;
   if (live.kind === "row") return rowOrder === "one row" ? undefined : "its stream tells one row of several";
-  const named = live.kind === "appends" ? [...live.key, live.block] : live.key;
+  const named = [...live.key, ...(live.kind === "appends" ? [live.block] : (live.clocks ?? []))];
   const unknown = named.find((name) => !columns.some((column) => column.name === name));
   return unknown === undefined ? undefined : `its stream reads ${unknown}, which is no column`;
 }

@@ -17,11 +17,12 @@ export type ParamShape = Readonly<Record<string, z.ZodType>>;
 /**
  * What a stream tells of a table: of `row` its one row, whenever it has changed; of `list` the rows that were added, changed
  * or removed; of `appends`, whose rows never change, the new ones, and in a reorg those that are taken back.
- * `key`: columns that name a row; `block`: the column of the row's block or slot.
+ * `key`: columns that name a row; `block`: the column of the row's block or slot; `clocks`: columns that change with every block
+ * although nothing has happened, beside those that are so in every table.
  */
 export type LiveForm<Name extends string = string> =
   | { readonly kind: "row" }
-  | { readonly kind: "list"; readonly key: readonly [Name, ...Name[]] }
+  | { readonly kind: "list"; readonly key: readonly [Name, ...Name[]]; readonly clocks?: readonly Name[] }
   | { readonly kind: "appends"; readonly key: readonly [Name, ...Name[]]; readonly block: Name };
 
 /**

@@ -45,4 +45,5 @@ export const endpoint = defineEndpoint({
   ],
   rowOrder: "the tokens as they were sent, one row each",
   whenAbsent: "empty",
+  live: { kind: "list", key: ["token"], clocks: ["block", "blockTime", "ageSeconds"] },
 });
