@@ -1,11 +1,11 @@
 /** A pool that is further from the others than this has left them. */
-const AGREEMENT = 0.01;
+export const AGREEMENT = 0.01;
 /** How long it must hold, for each 1 % of difference, until it is followed. */
 const SECONDS_PER_PERCENT = 60;
 /** The hold starts again where the price goes on by more than this. */
 const HOLD_BAND = 0.1;
 /** Others with less than this share of all weight are no others. */
-const LEAST_OTHERS = 0.1;
+export const LEAST_OTHERS = 0.1;
 
 /** Since when one pool has left the others, and its price then. */
 export interface Departure {
@@ -61,6 +61,6 @@ export function areOthers(weight: { readonly pool: number; readonly others: numb
 }
 
 /** |ln(a / b)|: about the relative difference where that is small. */
-function distance(a: number, b: number): number {
+export function distance(a: number, b: number): number {
   return Math.abs(Math.log(a / b));
 }

@@ -73,8 +73,8 @@ describe("rows of a Solana block", () => {
       },
     ]);
     expect(rows.candleTrades).to.deep.equal([
-      { mint: SOL, priceUsd: 150, valueUsd: 300, amount: 2 },
-      { mint: USDC, priceUsd: 1, valueUsd: 300, amount: 300 },
+      { mint: SOL, priceUsd: 150, valueUsd: 300, amount: 2, ifRefused: undefined },
+      { mint: USDC, priceUsd: 1, valueUsd: 300, amount: 300, ifRefused: undefined },
     ]);
   });
 

@@ -1,8 +1,9 @@
 import type { DecodedTransaction, LiquidityChange, SupplyChange, Trade } from "../decode/model.ts";
 import { toWhole } from "../metrics/amount.ts";
 import type { CandleTrade } from "../metrics/candle.ts";
+import type { ContestName } from "../metrics/contested-candle.ts";
 import { computeValueUsd, MIN_RAW_AMOUNT } from "../price/limits.ts";
-import type { LiquidityMove, PriceTracker } from "../price/price-tracker.ts";
+import type { CandleValue, LiquidityMove, PriceTracker, TradeValue } from "../price/price-tracker.ts";
 import {
   EXCHANGES,
   POOL_TX_TYPES,
@@ -15,6 +16,8 @@ import { toTokenRows } from "../store/token-sides.ts";
 /** A trade that counts in a token's candles. */
 export interface TokenCandleTrade extends CandleTrade {
   readonly mint: string;
+  /** What it is if the price is taken back that it was valued by; a null trade: it does not count then. */
+  readonly ifRefused: { readonly contest: ContestName; readonly trade: CandleTrade | null } | undefined;
 }
 
 /** All rows of one block, and the trades that count in candles, in order. */
@@ -99,11 +102,33 @@ function addTrade(rows: BlockRows, trade: Trade, context: TransactionContext): v
   rows.poolRows.push(row);
   for (const side of toTokenRows(row)) {
     rows.tokenRows.push(side);
-    const { mint, amount, priceUsd } = side;
-    const isFirm = mint === tokenIn ? value.isReliableIn : value.isReliableOut;
-    if (isFirm && valueUsd !== null && priceUsd !== null)
-      rows.candleTrades.push({ mint, priceUsd, valueUsd, amount });
+    const isIn = side.mint === tokenIn;
+    if (!(isIn ? value.isReliableIn : value.isReliableOut)) continue;
+    const trade = toCandleTrade(value.candle, { isIn, amount: side.amount });
+    if (trade !== null)
+      rows.candleTrades.push({
+        ...trade,
+        mint: side.mint,
+        ifRefused: toRefused(value, { isIn, amount: side.amount }),
+      });
   }
+}
+
+function toCandleTrade(
+  { valueUsd, priceInUsd, priceOutUsd }: CandleValue,
+  { isIn, amount }: { isIn: boolean; amount: number },
+): CandleTrade | null {
+  const priceUsd = isIn ? priceInUsd : priceOutUsd;
+  return valueUsd === null || priceUsd === null ? null : { priceUsd, valueUsd, amount };
+}
+
+function toRefused(
+  { ifRefused }: TradeValue,
+  side: { isIn: boolean; amount: number },
+): TokenCandleTrade["ifRefused"] {
+  if (ifRefused === undefined) return undefined;
+  const { mint, since } = ifRefused;
+  return { contest: { mint, since }, trade: toCandleTrade(ifRefused, side) };
 }
 
 function addLiquidity(rows: BlockRows, change: LiquidityChange, context: TransactionContext): void {

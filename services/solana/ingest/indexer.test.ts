@@ -207,6 +207,7 @@ describeLong("Solana indexer", () => {
         ...same,
         trades: 1,
         transactions: 1,
+        ifRefused: null,
       })),
     );
   });

@@ -64,7 +64,7 @@ export class Indexer {
         poolRows: new Set(poolRows.map(({ pool }) => pool)),
         supplyRows: new Set(supplyRows.map(({ mint }) => mint)),
         documents: {
-          candles: this.#candles.take(),
+          ...this.#candles.take(),
           ...this.#holders.take(),
           prices: this.#prices.take(),
           traders: this.#traders.take(),
@@ -97,6 +97,7 @@ export class Indexer {
   }
 
   #take(block: TimedBlock, rows: BlockRows): void {
+    this.#candles.end(this.#prices.tracker.drainVerdicts());
     this.#candles.add(rows);
     this.#traders.add(block);
     this.tokens.add(block);

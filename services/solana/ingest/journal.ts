@@ -14,6 +14,7 @@ import {
   journal,
   poolRows,
   prices,
+  priceVerdicts,
   supplyRows,
   tokenRows,
 } from "../store/collections.ts";
@@ -21,7 +22,16 @@ import { holderAccounts, holders, tokenFragments, tokens, traders } from "../sto
 import type { Change } from "./state/document-cache.ts";
 
 /** Collections whose documents a batch replaces. */
-const DOCUMENTS = { candles, holderAccounts, holders, prices, tokenFragments, tokens, traders };
+const DOCUMENTS = {
+  candles,
+  holderAccounts,
+  holders,
+  prices,
+  priceVerdicts,
+  tokenFragments,
+  tokens,
+  traders,
+};
 type DocumentName = keyof typeof DOCUMENTS;
 
 /** Changes of a batch of slots. */

@@ -88,7 +88,7 @@ describe("Retention", () => {
       put(candles, [
         {
           ...{ mint: "C", seconds: 60, start: START - (START % 60), open: 1, high: 1, low: 1, close: 1 },
-          ...{ volumeUsd: 1, volumeToken: 1, trades: 1, transactions: 1 },
+          ...{ volumeUsd: 1, volumeToken: 1, trades: 1, transactions: 1, ifRefused: null },
         },
       ]),
     ]);

@@ -14,6 +14,7 @@ import {
   journal,
   poolRows,
   prices,
+  priceVerdicts,
   supplyRows,
   tokenRows,
 } from "../store/collections.ts";
@@ -59,6 +60,7 @@ export async function writeBatch(
     ...writeChanges(holders, documents.holders ?? []),
     ...writeChanges(holderAccounts, documents.holderAccounts ?? []),
     ...writeChanges(prices, documents.prices ?? []),
+    ...writeChanges(priceVerdicts, documents.priceVerdicts ?? []),
     ...writeChanges(traders, documents.traders ?? []),
     ...writeChanges(tokens, documents.tokens ?? []),
     ...writeChanges(tokenFragments, documents.tokenFragments ?? []),

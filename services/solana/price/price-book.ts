@@ -1,6 +1,14 @@
 import { ANCHORS, MAX_HOPS, MAX_PRICE_USD, MIN_DEPTH_USD } from "./limits.ts";
 import { heldOf, type PoolQuote, reversed, trustedRatio, weightOf } from "./pool-quote.ts";
-import { ANCHOR_PRICE, decide, type PoolVote, type TokenPrice, type UsedPrice } from "./token-votes.ts";
+import type { PoolVote } from "./pool-vote.ts";
+import {
+  ANCHOR_PRICE,
+  decide,
+  type EndedContest,
+  type TokenPrice,
+  type UsedPrice,
+  type Verdict,
+} from "./token-votes.ts";
 
 /** Pools of a token that are kept: those with the most weight, and of the others the widest, that they may earn some. */
 const KEPT_HEAVIEST = 12;
@@ -19,6 +27,18 @@ export interface PriceEntry {
   readonly slot: number;
 }
 
+/** The end of a contest about a token's price. */
+export interface PriceVerdict extends EndedContest {
+  readonly mint: string;
+  readonly slot: number;
+}
+
+/** No pool is wide enough: the pool of an open contest among them has lost its vote. */
+const NO_PRICE = {
+  ...{ price: undefined, source: undefined, departure: undefined, contest: undefined },
+  agreedUsd: Number.NaN,
+};
+
 interface Evaluation {
   readonly entry: PriceEntry;
   readonly time: number;
@@ -35,6 +55,7 @@ interface Evaluation {
 export class PriceBook {
   readonly #entries = new Map<string, PriceEntry>();
   readonly #changed = new Set<string>();
+  #verdicts: PriceVerdict[] = [];
   readonly #evaluations = new Map<string, Evaluation>();
   readonly #anchors: ReadonlySet<string>;
   readonly #minDepthUsd: number;
@@ -48,6 +69,7 @@ export class PriceBook {
     this.#entries.clear();
     this.#evaluations.clear();
     this.#changed.clear();
+    this.#verdicts = [];
   }
 
   /** Adds stored entries; they do not count as changed. */
@@ -64,6 +86,13 @@ export class PriceBook {
     const changed = [...this.#changed];
     this.#changed.clear();
     return changed;
+  }
+
+  /** Contests that ended since the last call. */
+  drainVerdicts(): PriceVerdict[] {
+    const verdicts = this.#verdicts;
+    if (verdicts.length > 0) this.#verdicts = [];
+    return verdicts;
   }
 
   isAnchor(mint: string): boolean {
@@ -135,12 +164,13 @@ export class PriceBook {
     const quotes = this.#keepBest(all, time);
     const parents = this.#parentPrices(quotes, time);
     const votes = this.#toVotes(quotes, { parents, time });
-    const { price, source, departure } = this.#decide(votes, { used, time });
+    const { price, source, ended, ...next } = this.#decide(votes, { mint, used, time });
+    if (ended !== undefined) this.#verdicts.push({ mint, slot, ...ended });
     const widest = widestOf(votes);
     const entry: PriceEntry = {
       mint,
       quotes,
-      used: price && { usd: price.usd, departure },
+      used: price && { usd: price.usd, ...next },
       source: source ?? widest?.quote ?? (quotes[0] as PoolQuote),
       depthUsd: price?.depthUsd ?? widest?.widthUsd ?? 0,
       slot,
@@ -156,16 +186,20 @@ export class PriceBook {
     const known = this.#evaluations.get(entry.mint);
     if (known?.entry === entry && known.time === time && isSame(known.parents, parents)) return known;
     const votes = this.#toVotes(entry.quotes, { parents, time });
-    const { price } = this.#decide(votes, { used: entry.used, time });
+    const { price } = this.#decide(votes, { mint: entry.mint, used: entry.used, time });
     const evaluation = { entry, time, parents, price, votes };
     this.#evaluations.set(entry.mint, evaluation);
     return evaluation;
   }
 
-  #decide(votes: readonly PoolVote[], { used, time }: { used: UsedPrice | undefined; time: number }) {
+  #decide(
+    votes: readonly PoolVote[],
+    { mint, used, time }: { mint: string; used: UsedPrice | undefined; time: number },
+  ): Verdict | (typeof NO_PRICE & Pick<Verdict, "ended">) {
     const wide = votes.filter(({ widthUsd }) => widthUsd >= this.#minDepthUsd);
-    if (wide.length === 0) return { price: undefined, source: undefined, departure: undefined };
-    return decide(wide, { used, now: time });
+    if (wide.length > 0) return decide(wide, { mint, used, now: time });
+    const ended = used?.contest && { contest: used.contest, isRefused: true };
+    return { ...NO_PRICE, ended };
   }
 
   #parentPrices(quotes: readonly PoolQuote[], time: number): (TokenPrice | undefined)[] {
@@ -201,6 +235,7 @@ export class PriceBook {
       weight: weightOf(quote, { widthUsd, now: time }),
       hops: parent.hops + 1,
       parentEarnedUsd: parent.earnedUsd,
+      refusal: parent.refusal,
     };
   }
 

@@ -62,6 +62,8 @@ describe("PriceTracker", () => {
       priceOutUsd: null,
       isReliableIn: false,
       isReliableOut: false,
+      candle: { valueUsd: null, priceInUsd: null, priceOutUsd: null },
+      ifRefused: undefined,
     });
     const early = trade(book, "curve", { in: [SOL, 1], out: ["NEW", 1_000_000], holds: [5, 9e8] });
     expect(early).to.deep.include({ valueUsd: 150, priceOutUsd: 0.00015, isReliableOut: true });

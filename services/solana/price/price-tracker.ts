@@ -1,8 +1,10 @@
 import { VALUE_BOUND, type ValuedSide, valuePrices } from "../../shared/pricing/value-prices.ts";
+import { candlePrice, candlePriceIfRefused } from "./candle-price.ts";
 import { computePriceUsd, computeValueUsd } from "./limits.ts";
 import { type QuotedTrade, withLiquidity, withTrade } from "./pool-quote.ts";
+import { type Refusal, sumOfWeights } from "./pool-vote.ts";
 import { PriceBook } from "./price-book.ts";
-import type { PoolVote, TokenPrice } from "./token-votes.ts";
+import type { TokenPrice } from "./token-votes.ts";
 
 /** A pool of less than this share of the widest one's depth, or of all weight, shows no prices in candles by itself. */
 const CANDLE_SHARE = 0.1;
@@ -39,7 +41,20 @@ export interface TradeValue {
   /** Whether the price counts in the token's candles: no dust, no pool that says little of the token. */
   readonly isReliableIn: boolean;
   readonly isReliableOut: boolean;
+  /** What candles show of it. */
+  readonly candle: CandleValue;
+  /** The same if the price is taken back that it was valued by; undefined where none may be. */
+  readonly ifRefused: (CandleValue & Pick<Refusal, "mint" | "since">) | undefined;
 }
+
+/** USD of a trade, and for one token of either side, as candles show them. */
+export interface CandleValue {
+  readonly valueUsd: number | null;
+  readonly priceInUsd: number | null;
+  readonly priceOutUsd: number | null;
+}
+
+type SidePrices = Record<"priceIn" | "priceOut", TokenPrice | undefined>;
 
 /** Amounts of a pool's two tokens, whole, that came or went at once; `""` for a token that is not named. */
 export interface LiquidityMove {
@@ -68,22 +83,60 @@ export class PriceTracker extends PriceBook {
   /** Values a trade at the prices before it, then updates them. */
   applyTrade(trade: PricedTrade): TradeValue {
     const { time, tokenIn, tokenOut } = trade;
-    const priceIn = this.price(tokenIn, time);
-    const priceOut = this.price(tokenOut, time);
-    const { valueUsd, isBounded } = computeValue(trade, { priceIn, priceOut });
-    const [isBaseIn, quote] = this.#chooseQuote(trade, { priceIn, priceOut });
+    const before = { priceIn: this.price(tokenIn, time), priceOut: this.price(tokenOut, time) };
+    const { valueUsd, isBounded } = computeValue(trade, before);
+    const [isBaseIn, quote] = this.#chooseQuote(trade, before);
     const isFirm = quote !== undefined && this.#update(trade, { isBaseIn, quote });
     const isReliable = isFirm && !isBounded;
     // The quote token's price is its own, however thin this pool is, unless it was averaged with the other's.
     const isMean = this.isAnchor(tokenIn) && this.isAnchor(tokenOut);
     const isQuoteReliable = quote !== undefined && !trade.isDust && !isBounded && (isReliable || !isMean);
+    const priceInUsd = computePriceUsd(valueUsd, trade.amountIn);
+    const priceOutUsd = computePriceUsd(valueUsd, trade.amountOut);
+    const candle = {
+      valueUsd,
+      priceInUsd: this.#candlePrice(priceInUsd, { trade, mint: tokenIn, bound: candlePrice }),
+      priceOutUsd: this.#candlePrice(priceOutUsd, { trade, mint: tokenOut, bound: candlePrice }),
+    };
     return {
       valueUsd,
-      priceInUsd: computePriceUsd(valueUsd, trade.amountIn),
-      priceOutUsd: computePriceUsd(valueUsd, trade.amountOut),
+      priceInUsd,
+      priceOutUsd,
       isReliableIn: isBaseIn ? isReliable : isQuoteReliable,
       isReliableOut: isBaseIn ? isQuoteReliable : isReliable,
+      candle,
+      ifRefused: this.#valueIfRefused(trade, before),
     };
+  }
+
+  /** Of a trade that is applied, by the prices before it. */
+  #valueIfRefused(trade: PricedTrade, before: SidePrices): TradeValue["ifRefused"] {
+    const { tokenIn, tokenOut, amountIn, amountOut, time } = trade;
+    // The trade itself may be the one that makes a price contested.
+    const refusal =
+      before.priceIn?.refusal ??
+      before.priceOut?.refusal ??
+      this.price(tokenIn, time)?.refusal ??
+      this.price(tokenOut, time)?.refusal;
+    if (refusal === undefined) return undefined;
+    const { valueUsd } = computeValue(trade, {
+      priceIn: refused(before.priceIn),
+      priceOut: refused(before.priceOut),
+    });
+    const bound = candlePriceIfRefused;
+    const [inUsd, outUsd] = [computePriceUsd(valueUsd, amountIn), computePriceUsd(valueUsd, amountOut)];
+    const priceInUsd = this.#candlePrice(inUsd, { trade, mint: tokenIn, bound });
+    const priceOutUsd = this.#candlePrice(outUsd, { trade, mint: tokenOut, bound });
+    return { mint: refusal.mint, since: refusal.since, valueUsd, priceInUsd, priceOutUsd };
+  }
+
+  #candlePrice(
+    usd: number | null,
+    { trade, mint, bound }: { trade: PricedTrade; mint: string; bound: typeof candlePrice },
+  ): number | null {
+    if (usd === null) return null;
+    const { pool, time } = trade;
+    return bound(usd, { pool, price: this.price(mint, time), votes: this.votes(mint, time) });
   }
 
   /** USD for one token of either side of a liquidity change: null without a price, and no more than what supports it. */
@@ -119,7 +172,7 @@ export class PriceTracker extends PriceBook {
    */
   #chooseQuote(
     { tokenIn, tokenOut }: PricedTrade,
-    { priceIn, priceOut }: Record<"priceIn" | "priceOut", TokenPrice | undefined>,
+    { priceIn, priceOut }: SidePrices,
   ): [isBaseIn: boolean, quote: TokenPrice | undefined] {
     if (priceOut === undefined) return [false, priceIn];
     if (priceIn === undefined) return [true, priceOut];
@@ -172,10 +225,10 @@ export class PriceTracker extends PriceBook {
   }
 }
 
-function sumOfWeights(votes: readonly PoolVote[]): number {
-  let sum = 0;
-  for (const { weight } of votes) sum += weight;
-  return sum;
+/** The price that counts if the contest is lost. Not for those without: two anchors are told by being the same object. */
+function refused(price: TokenPrice | undefined): TokenPrice | undefined {
+  if (price?.refusal === undefined) return price;
+  return { ...price, usd: price.usd * price.refusal.factor, refusal: undefined };
 }
 
 function isWider(a: TokenPrice, b: TokenPrice): boolean {
@@ -188,7 +241,7 @@ function invert(ratio: number | undefined): number | undefined {
 
 function computeValue(
   { pool, amountIn, amountOut }: PricedTrade,
-  { priceIn, priceOut }: Record<"priceIn" | "priceOut", TokenPrice | undefined>,
+  { priceIn, priceOut }: SidePrices,
 ): { readonly valueUsd: number | null; readonly isBounded: boolean } {
   const sideIn = sideOutside(pool, { amount: amountIn, price: priceIn });
   const sideOut = sideOutside(pool, { amount: amountOut, price: priceOut });

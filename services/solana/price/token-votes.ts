@@ -1,22 +1,18 @@
-import { areOthers, type Departure, departureNow, hasLeft } from "../../shared/pricing/departure.ts";
+import {
+  areOthers,
+  continueDeparture,
+  type Departure,
+  departureNow,
+  distance,
+  hasLeft,
+  LEAST_OTHERS,
+} from "../../shared/pricing/departure.ts";
+import { MEDIAN_WINDOW_SECONDS } from "../../shared/pricing/median.ts";
 import { agree } from "../../shared/pricing/value-prices.ts";
 import { weightedMedian } from "../../shared/pricing/weighted-median.ts";
+import { AGREED, type Contest, judge } from "./contest.ts";
 import type { PoolQuote } from "./pool-quote.ts";
-
-/** What a pool says of a token's price. */
-export interface PoolVote {
-  readonly quote: PoolQuote;
-  readonly usd: number;
-  /** USD behind the thinnest pool of the path, on either side. */
-  readonly widthUsd: number;
-  /** What of it has been held, and supports values. */
-  readonly depthUsd: number;
-  readonly weight: number;
-  /** Pools to an anchor. */
-  readonly hops: number;
-  /** What all votes over the same parent weigh together at most. */
-  readonly parentEarnedUsd: number;
-}
+import { type PoolVote, type Refusal, sumOfWeights } from "./pool-vote.ts";
 
 /** The price of a token, and the money behind it in USD. */
 export interface TokenPrice {
@@ -30,12 +26,17 @@ export interface TokenPrice {
   readonly pool: string;
   readonly depthUsd: number;
   readonly restUsd: number;
+  /** While the price, or one that it rests on, may be taken back. */
+  readonly refusal: Refusal | undefined;
 }
 
 /** The price in use since the last trade of a token. */
 export interface UsedPrice {
   readonly usd: number;
   readonly departure: Departure | undefined;
+  readonly contest: Contest | undefined;
+  /** Where all pools that trade agreed: pools are away from the others if they are away from this. */
+  readonly agreedUsd: number;
 }
 
 export interface Verdict {
@@ -43,6 +44,15 @@ export interface Verdict {
   /** The pool that has the price. */
   readonly source: PoolQuote;
   readonly departure: Departure | undefined;
+  /** The contest that is open; and the one that this decision ends. */
+  readonly contest: Contest | undefined;
+  readonly ended: EndedContest | undefined;
+  readonly agreedUsd: number;
+}
+
+export interface EndedContest {
+  readonly contest: Contest;
+  readonly isRefused: boolean;
 }
 
 const ANCHOR: Omit<TokenPrice, "usd"> = {
@@ -52,36 +62,128 @@ const ANCHOR: Omit<TokenPrice, "usd"> = {
   pool: "",
   depthUsd: Number.POSITIVE_INFINITY,
   restUsd: Number.POSITIVE_INFINITY,
+  refusal: undefined,
 };
 export const ANCHOR_PRICE: TokenPrice = { ...ANCHOR, usd: 1 };
 
 /**
- * The weighted median of a token's votes, one at least; while one pool with more than half of the weight has left the
- * others and has not held its price for long enough, the weighted median of the others.
+ * The weighted median of a token's votes, one at least; while pools with more than half of the weight have left the
+ * others and have not held their price for long enough, the weighted median of the others. Pools that are followed
+ * against the others open a contest.
  */
 export function decide(
   votes: readonly PoolVote[],
-  { used, now }: { used: UsedPrice | undefined; now: number },
+  { mint, used, now }: { mint: string; used: UsedPrice | undefined; now: number },
 ): Verdict {
   const counted = limitByParent(votes);
   const median = weightedMedian(counted) ?? (counted[0] as PoolVote);
-  const others = used === undefined ? undefined : othersLeftBy(median, { votes: counted, used: used.usd });
-  if (others === undefined) return toVerdict(median, { votes: counted, departure: undefined });
-  const departure = departureNow(used?.departure, { pool: median.usd, others: others.usd, now });
-  return toVerdict(departure === undefined ? median : others, { votes: counted, departure });
+  const left = used && findLeft(median, { votes: counted, used, now });
+  const departure = left && departureOf(median, { left, before: used?.departure, now });
+  const chosen = left !== undefined && departure !== undefined ? left.others : median;
+  let contest = used?.contest;
+  const isFollowed = left !== undefined && departure === undefined;
+  if (isFollowed) contest ??= openContest(used?.departure, { pool: median, left, now });
+  const agreedUsd = used === undefined || isFollowed ? median.usd : agreedNow(used, { votes: counted, now });
+  const judgement = contest && judge(contest, { votes: counted, chosen, now });
+  const price = toPrice(chosen, counted);
+  const { quote: source, refusal } = chosen;
+  const verdict = { price: { ...price, refusal }, source, departure, agreedUsd };
+  if (contest === undefined || judgement === undefined)
+    return { ...verdict, contest: undefined, ended: undefined };
+  if (judgement.state !== "open")
+    return { ...verdict, contest: undefined, ended: { contest, isRefused: judgement.state === "refused" } };
+  const refusedUsd = judgement.others.usd * (judgement.others.refusal?.factor ?? 1);
+  const own: Refusal = { mint, since: contest.since, factor: refusedUsd / chosen.usd };
+  return { ...verdict, price: { ...price, refusal: own }, contest, ended: undefined };
 }
 
-function othersLeftBy(
+/** A pool that rests holds no price: it is not followed before it trades again. */
+function departureOf(
   pool: PoolVote,
-  { votes, used }: { votes: readonly PoolVote[]; used: number },
-): PoolVote | undefined {
-  if (votes.length === 1) return undefined;
+  { left, before, now }: { left: Left; before: Departure | undefined; now: number },
+): Departure | undefined {
+  const departure = departureNow(before, { pool: pool.usd, others: left.others.usd, now });
+  return departure === undefined && !isAwake(pool, now)
+    ? continueDeparture(before, pool.usd, now)
+    : departure;
+}
+
+/** Pools that have gone away from where all agreed, and the others, which have not, by their weighted median. */
+interface Left {
+  readonly pools: readonly string[];
+  readonly others: PoolVote;
+}
+
+function openContest(
+  departure: Departure | undefined,
+  { pool, left, now }: { pool: PoolVote; left: Left; now: number },
+): Contest {
+  const { since } = continueDeparture(departure, pool.usd, now);
+  return { since, pools: left.pools, poolUsd: pool.usd, othersUsd: left.others.usd };
+}
+
+interface Market {
+  readonly votes: readonly PoolVote[];
+  readonly used: UsedPrice;
+  readonly now: number;
+}
+
+function findLeft(median: PoolVote, market: Market): Left | undefined {
+  if (market.votes.length === 1) return undefined;
+  return leftAtOnce(median, market) ?? leftTogether(median, market);
+}
+
+/** By one pool that has more than half of the weight, and has moved while the others have not. */
+function leftAtOnce(pool: PoolVote, { votes, used }: Market): Left | undefined {
   const rest = votes.filter((vote) => vote !== pool);
-  let weight = 0;
-  for (const vote of rest) weight += vote.weight;
-  if (!areOthers({ pool: pool.weight, others: weight })) return undefined;
+  if (!areOthers({ pool: pool.weight, others: sumOfWeights(rest) })) return undefined;
   const others = weightedMedian(rest) as PoolVote;
-  return hasLeft({ pool: pool.usd, others: others.usd, used }) ? others : undefined;
+  if (!hasLeft({ pool: pool.usd, others: others.usd, used: used.usd })) return undefined;
+  return { pools: [pool.quote.pool], others };
+}
+
+/**
+ * By one or several pools, in steps of any size, while others that trade stay where all agreed. Those that rest do not
+ * say that the first ones have left them.
+ */
+function leftTogether(median: PoolVote, { votes, used: { agreedUsd }, now }: Market): Left | undefined {
+  if (distance(median.usd, agreedUsd) <= AGREED) return undefined;
+  const isUp = median.usd > agreedUsd;
+  const hasMoved = ({ usd }: PoolVote) => usd > agreedUsd === isUp && distance(usd, agreedUsd) > AGREED;
+  const staying = votes.filter((vote) => isAwake(vote, now) && !hasMoved(vote));
+  if (sumOfWeights(staying) < LEAST_OTHERS * sumOfWeights(votes)) return undefined;
+  const others = weightedMedian(staying);
+  if (others === undefined || distance(others.usd, agreedUsd) >= distance(median.usd, agreedUsd))
+    return undefined;
+  return { pools: votes.filter(hasMoved).map(({ quote }) => quote.pool), others };
+}
+
+/**
+ * Where all agree: moves only as far as more than nine tenths of the weight of those that trade have gone beyond it, and
+ * not while most of the weight rests.
+ */
+function agreedNow({ agreedUsd }: UsedPrice, { votes, now }: Pick<Market, "votes" | "now">): number {
+  const awake = votes.filter((vote) => isAwake(vote, now)).sort((a, b) => a.usd - b.usd);
+  const weight = sumOfWeights(awake);
+  if (2 * weight <= sumOfWeights(votes)) return agreedUsd;
+  const enough = LEAST_OTHERS * weight;
+  const low = reach(awake, enough);
+  const high = reach(awake.reverse(), enough);
+  return low === undefined || high === undefined ? agreedUsd : Math.min(Math.max(agreedUsd, low), high);
+}
+
+/** The price of the first vote with which these have so much weight. */
+function reach(votes: readonly PoolVote[], enough: number): number | undefined {
+  let passed = 0;
+  for (const { usd, weight } of votes) {
+    passed += weight;
+    if (weight > 0 && passed >= enough) return usd;
+  }
+  return undefined;
+}
+
+function isAwake({ quote }: PoolVote, now: number): boolean {
+  return now - quote.time <= MEDIAN_WINDOW_SECONDS;
 }
 
 /** However many pools a token is split over, they say no more of another one than what it is priced by itself. */
@@ -95,10 +197,7 @@ function limitByParent(votes: readonly PoolVote[]): readonly PoolVote[] {
   });
 }
 
-function toVerdict(
-  { usd, quote }: PoolVote,
-  { votes, departure }: { votes: readonly PoolVote[]; departure: Departure | undefined },
-): Verdict {
+function toPrice({ usd }: PoolVote, votes: readonly PoolVote[]): Omit<TokenPrice, "refusal"> {
   let widthUsd = 0;
   let hops = Number.POSITIVE_INFINITY;
   let earnedUsd = 0;
@@ -114,11 +213,7 @@ function toVerdict(
   }
   const { quote: support, depthUsd } = deepest as PoolVote;
   const restUsd = supportedUsd - depthUsd;
-  return {
-    price: { usd, widthUsd, hops, earnedUsd, pool: support.pool, depthUsd, restUsd },
-    source: quote,
-    departure,
-  };
+  return { usd, widthUsd, hops, earnedUsd, pool: support.pool, depthUsd, restUsd };
 }
 
 function isDeeper(a: PoolVote, b: PoolVote): boolean {

@@ -205,6 +205,8 @@ export const candles = collection({
     trades: "int",
     /** All rows of the token's list. */
     transactions: "int",
+    /** The candle if the price is taken back that its trades were valued by (candle-row.ts); null where none may be. */
+    ifRefused: "json?",
   },
   key: ["mint", "seconds", "start"],
   indexes: [],
@@ -263,12 +265,37 @@ export const prices = collection({
     departedSince: "int?",
     departedUsd: "float?",
     slot: "int",
+    /** Where all pools that trade agreed (price/token-votes.ts). */
+    agreedUsd: "float?",
+    /** While pools are followed against the others (price/contest.ts): since when, they, their price and the others' then. */
+    contest: "json?",
     /** All pools that vote, with their last minutes (store/price-row.ts). */
     quotes: "json",
   },
   key: ["mint"],
   indexes: [],
   shardKey: ["mint"],
+});
+
+/**
+ * How contests about a token's price ended. A candle that waits for one has both readings, so that this row repairs all
+ * candles of all tokens at once that rest on the price.
+ */
+export const priceVerdicts = collection({
+  name: "price_verdicts",
+  fields: {
+    mint: "text",
+    /** Unix seconds when its pools left the others. */
+    since: "int",
+    /** Taken back: candles are those in their `ifRefused`. */
+    isRefused: "bool",
+    /** Addresses of those that had the price. */
+    pools: "json",
+    slot: "int",
+  },
+  key: ["mint", "since"],
+  indexes: [],
+  shardKey: ["mint", "since"],
 });
 
 export const COLLECTIONS = [
@@ -283,6 +310,7 @@ export const COLLECTIONS = [
   candles,
   segments,
   prices,
+  priceVerdicts,
   holders,
   holderAccounts,
   holderRequests,
@@ -315,3 +343,4 @@ export type SupplyRow = RowOf<typeof supplyRows>;
 export type CandleRow = RowOf<typeof candles>;
 export type SegmentRow = RowOf<typeof segments>;
 export type PriceRow = RowOf<typeof prices>;
+export type PriceVerdictRow = RowOf<typeof priceVerdicts>;

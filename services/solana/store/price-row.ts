@@ -1,3 +1,4 @@
+import type { Contest } from "../price/contest.ts";
 import type { PoolQuote } from "../price/pool-quote.ts";
 import type { PriceEntry } from "../price/price-book.ts";
 import type { PriceRow } from "./collections.ts";
@@ -9,6 +10,8 @@ type StoredQuote = readonly [
   readonly Numbers[],
   readonly Numbers[],
 ];
+
+type StoredContest = readonly [since: number, pools: readonly string[], poolUsd: number, othersUsd: number];
 
 export function toPriceRow({ mint, quotes, used, source, depthUsd, slot }: PriceEntry): PriceRow {
   const { pool, parent, ratio, since, time } = source;
@@ -24,6 +27,8 @@ export function toPriceRow({ mint, quotes, used, source, depthUsd, slot }: Price
     usd: used?.usd ?? null,
     departedSince: used?.departure?.since ?? null,
     departedUsd: used?.departure?.usd ?? null,
+    agreedUsd: used?.agreedUsd ?? null,
+    contest: used?.contest ? toStoredContest(used.contest) : null,
     quotes: quotes.map(toStored),
   };
 }
@@ -34,7 +39,20 @@ export function toPriceEntry(row: PriceRow): PriceEntry {
   const departure =
     departedSince === null || departedUsd === null ? undefined : { since: departedSince, usd: departedUsd };
   const source = quotes.find(({ pool }) => pool === row.pool) as PoolQuote;
-  return { mint, quotes, used: usd === null ? undefined : { usd, departure }, source, depthUsd, slot };
+  // Rows of earlier versions have no agreed price.
+  const more = { departure, contest: toContest(row.contest), agreedUsd: row.agreedUsd ?? usd ?? 0 };
+  const used = usd === null ? undefined : { usd, ...more };
+  return { mint, quotes, used, source, depthUsd, slot };
+}
+
+function toStoredContest({ since, pools, poolUsd, othersUsd }: Contest): StoredContest {
+  return [since, pools, poolUsd, othersUsd];
+}
+
+function toContest(stored: unknown): Contest | undefined {
+  if (stored === null) return undefined;
+  const [since, pools, poolUsd, othersUsd] = stored as StoredContest;
+  return { since, pools, poolUsd, othersUsd };
 }
 
 function toStored(quote: PoolQuote): StoredQuote {

@@ -164,25 +164,27 @@ export interface Outcome {
   readonly worst: number;
   readonly last: number;
   readonly rows: readonly PoolTransactionRow[];
-  /** Highest price of SOL in a candle. */
-  readonly highestSol: number;
+  /** Largest relative error of a price of either in a candle. */
+  readonly worstCandle: number;
 }
 
 /** @param from slot of the first block that counts */
 export function follow(blocks: readonly TimedBlock[], from: number): Outcome {
   const book = new PriceTracker();
   const rows: PoolTransactionRow[] = [];
-  let [worst, last, highestSol] = [0, 0, 0];
+  let [worst, last, worstCandle] = [0, 0, 0];
   for (const { slot, time, transactions } of blocks) {
     const made = buildBlockRows(transactions, { slot, time, book });
     if (slot < from) continue;
     rows.push(...made.poolRows);
-    for (const { mint, priceUsd } of made.candleTrades)
-      if (mint === SOL) highestSol = Math.max(highestSol, priceUsd);
+    for (const { mint, priceUsd } of made.candleTrades) {
+      const truth = mint === SOL ? SOL_USD : mint === MEME ? MEME_USD : undefined;
+      if (truth !== undefined) worstCandle = Math.max(worstCandle, errorOf(priceUsd, truth));
+    }
     last = Math.max(errorOf(book.usd(SOL, time), SOL_USD), errorOf(book.usd(MEME, time), MEME_USD));
     worst = Math.max(worst, last);
   }
-  return { worst, last, rows, highestSol };
+  return { worst, last, rows, worstCandle };
 }
 
 /** Relative, infinite where there is no price. */

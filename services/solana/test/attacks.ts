@@ -49,6 +49,20 @@ export function age(
   }
 }
 
+/** Trades between others' trades at these times the true price, one after the other, a block of two seconds each. */
+export function tradeWithOneself(
+  market: AttackMarket,
+  { pool, factors, minutes }: { pool: TestPair; factors: readonly number[]; minutes: number },
+): void {
+  for (let minute = 0; minute < minutes; minute++) {
+    for (const factor of factors) {
+      market.trade(pool, { tokenIn: USDC, tokenOut: SOL, amounts: [factor * market.solUsd, 1] });
+      market.block(2);
+    }
+    market.rest(60);
+  }
+}
+
 export const ATTACKS: readonly Attack[] = [
   { name: "two swaps over a worthless token", capitalUsd: 10_225, atMost: 0.01, run: twoSwaps },
   {
@@ -118,6 +132,52 @@ export const ATTACKS: readonly Attack[] = [
       market.drain(OLD.pool, 0.9999);
       market.block(1);
       market.rest(3_600);
+    },
+  },
+  {
+    name: "old pool with a sixth of the weight trades with itself at three times and a third of the price, between others' trades",
+    ...{ capitalUsd: 1.6e6, atMost: 0.01 },
+    prepare: (market, hours) => age(market, { pools: [OLD.pool], capitalUsd: 0.8e6, hours }),
+    run: (market) => tradeWithOneself(market, { pool: OLD.pool, factors: [3, 1, 1 / 3, 1], minutes: 30 }),
+  },
+  {
+    name: "the same 8 % off, which agrees with the price",
+    ...{ capitalUsd: 1.6e6, atMost: 0.01 },
+    prepare: (market, hours) => age(market, { pools: [OLD.pool], capitalUsd: 0.8e6, hours }),
+    run: (market) => tradeWithOneself(market, { pool: OLD.pool, factors: [1.08, 1, 0.92, 1], minutes: 30 }),
+  },
+  {
+    name: "old pool with two thirds of the weight, at twice and half the price between others' trades",
+    ...{ capitalUsd: 16e6, atMost: 0.01 },
+    prepare: (market, hours) => age(market, { pools: [OLD.pool], capitalUsd: 8e6, hours }),
+    run: (market) => tradeWithOneself(market, { pool: OLD.pool, factors: [2, 1, 0.5, 1], minutes: 30 }),
+  },
+  {
+    name: "two old pools with three fifths of the weight together, 8 and 12 % off for five minutes",
+    ...{ capitalUsd: 12e6, atMost: 0.01 },
+    prepare: (market, hours) => age(market, { pools: [OLD.pool, OLD.other], capitalUsd: 3e6, hours }),
+    run(market) {
+      for (let minutes = 0; minutes < 5; minutes++) {
+        for (const [at, factor] of [
+          [OLD.pool, 1.08],
+          [OLD.other, 1.12],
+        ] as const)
+          market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [factor * market.solUsd, 1] });
+        market.rest(60);
+      }
+    },
+  },
+  {
+    name: "old pool with two thirds of the weight, away in steps of 0.4 %, for 10 minutes",
+    ...{ capitalUsd: 16e6, atMost: 0.01 },
+    prepare: (market, hours) => age(market, { pools: [OLD.pool], capitalUsd: 8e6, hours }),
+    run(market) {
+      for (let step = 1; step <= 200; step++) {
+        const usd = 1.004 ** step * market.solUsd;
+        market.trade(OLD.pool, { tokenIn: USDC, tokenOut: SOL, amounts: [usd, 1] });
+        market.block(2);
+        if (step % 20 === 0) market.rest(20);
+      }
     },
   },
   {

@@ -1,21 +1,41 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { type Candle, joinCandles, withTrade } from "../../metrics/candle.ts";
-import { toCandle } from "../../store/candle-row.ts";
-import { CANDLE_SECONDS, type CandleRow, candles } from "../../store/collections.ts";
+import {
+  type ContestedCandle,
+  joinContested,
+  NO_CANDLE,
+  settleCandle,
+  withContestedTrade,
+} from "../../metrics/contested-candle.ts";
+import type { PriceVerdict } from "../../price/price-book.ts";
+import { contestOf, toCandleFields, toContested } from "../../store/candle-row.ts";
+import {
+  CANDLE_SECONDS,
+  type CandleRow,
+  candles,
+  type PriceVerdictRow,
+  priceVerdicts,
+} from "../../store/collections.ts";
 import type { BlockRows } from "../block-rows.ts";
 import type { TimedBlock } from "../timed-block.ts";
 import { type Change, DocumentCache } from "./document-cache.ts";
 import { findTradedMints } from "./traded-mints.ts";
 
-/** Candles of a minute, an hour and a day by token. */
+type CandleKey = Pick<CandleRow, "mint" | "seconds" | "start">;
+
+/**
+ * Candles of a minute, an hour and a day by token, and the ends of contests about prices. A candle that is not written
+ * again waits for its contest's end as it is: who reads it looks that up.
+ */
 export class CandleState {
   readonly #docs: DocumentCache<typeof candles>;
+  readonly #verdicts: DocumentCache<typeof priceVerdicts>;
 
   constructor(store: Store) {
     this.#docs = new DocumentCache(store, { collection: candles });
+    this.#verdicts = new DocumentCache(store, { collection: priceVerdicts });
   }
 
-  load(blocks: readonly TimedBlock[]): Promise<void> {
+  async load(blocks: readonly TimedBlock[]): Promise<void> {
     const keys = blocks.flatMap(({ time, transactions }) => {
       const mints = new Set<string>();
       for (const transaction of transactions)
@@ -24,7 +44,21 @@ export class CandleState {
         CANDLE_SECONDS.map((seconds) => ({ mint, seconds, start: startOfCandle(time, seconds) })),
       );
     });
-    return this.#docs.load(keys);
+    await this.#docs.load(keys);
+    const waiting = keys.flatMap((key) => {
+      const row = this.#docs.get(key);
+      return (row && contestOf(row)) ?? [];
+    });
+    await this.#verdicts.load(waiting);
+  }
+
+  /** Adds the ends of contests, each of which comes once, before the rows of the block that ended them. */
+  end(verdicts: readonly PriceVerdict[]): void {
+    for (const { mint, slot, contest, isRefused } of verdicts) {
+      const key = { mint, since: contest.since };
+      this.#verdicts.assumeAbsent(key);
+      this.#verdicts.set(key, { ...key, isRefused, pools: contest.pools, slot });
+    }
   }
 
   /** Adds the rows of one block: joins each token's trades first, then adds them to all its candles. */
@@ -33,49 +67,33 @@ export class CandleState {
     if (time === undefined) return;
     const counts = new Map<string, number>();
     for (const { mint } of tokenRows) counts.set(mint, (counts.get(mint) ?? 0) + 1);
-    const traded = new Map<string, Candle>();
-    for (const trade of candleTrades) traded.set(trade.mint, withTrade(traded.get(trade.mint), trade));
+    const traded = new Map<string, ContestedCandle>();
+    for (const trade of candleTrades)
+      traded.set(trade.mint, withContestedTrade(traded.get(trade.mint) ?? NO_CANDLE, trade));
     for (const seconds of CANDLE_SECONDS) {
       const start = startOfCandle(time, seconds);
       for (const [mint, count] of counts) this.#add({ mint, seconds, start }, count, traded.get(mint));
     }
   }
 
-  take(): Change<CandleRow>[] {
-    return this.#docs.take();
+  take(): { candles: Change<CandleRow>[]; priceVerdicts: Change<PriceVerdictRow>[] } {
+    return { candles: this.#docs.take(), priceVerdicts: this.#verdicts.take() };
   }
 
   clear(): void {
     this.#docs.clear();
+    this.#verdicts.clear();
   }
 
-  #add(key: Pick<CandleRow, "mint" | "seconds" | "start">, count: number, traded: Candle | undefined): void {
+  #add(key: CandleKey, count: number, traded: ContestedCandle | undefined): void {
     const row = this.#docs.get(key);
-    const known = row && toCandle(row);
-    const candle =
-      known === undefined || traded === undefined ? (traded ?? known) : joinCandles([known, traded]);
-    this.#docs.set(key, toRow(key, candle, (row?.transactions ?? 0) + count));
+    let candle = row === undefined ? NO_CANDLE : toContested(row);
+    candle = settleCandle(candle, (contest) => this.#verdicts.find(contest)?.isRefused);
+    if (traded !== undefined) candle = joinContested(candle, traded);
+    const { mint, seconds, start } = key;
+    const transactions = (row?.transactions ?? 0) + count;
+    this.#docs.set(key, { mint, seconds, start, ...toCandleFields(candle), transactions });
   }
-}
-
-function toRow(
-  { mint, seconds, start }: Pick<CandleRow, "mint" | "seconds" | "start">,
-  candle: Candle | undefined,
-  transactions: number,
-): CandleRow {
-  return {
-    mint,
-    seconds,
-    start,
-    open: candle?.open ?? null,
-    high: candle?.high ?? null,
-    low: candle?.low ?? null,
-    close: candle?.close ?? null,
-    volumeUsd: candle?.volumeUsd ?? 0,
-    volumeToken: candle?.volumeToken ?? 0,
-    trades: candle?.trades ?? 0,
-    transactions,
-  };
 }
 
 function startOfCandle(time: number, seconds: number): number {

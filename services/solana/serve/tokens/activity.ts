@@ -1,4 +1,5 @@
 import type { Store } from "../../../shared/storage/port.ts";
+import { settleCandles } from "../../store/candle-row.ts";
 import { candles } from "../../store/collections.ts";
 import { traders } from "../../store/token-collections.ts";
 
@@ -45,8 +46,9 @@ export async function readDailyCloses(store: Store, query: Of): Promise<(number 
   if (start < query.coveredFrom) return undefined;
   const rows = await store.find(candles, {
     filter: { mint, seconds: DAY, start: { gte: start, lt: end } },
-    fields: ["start", "close"],
+    fields: ["start", "open", "high", "low", "close", "volumeUsd", "volumeToken", "trades", "ifRefused"],
   });
-  const closes = new Map(rows.map((row) => [row.start, row.close]));
+  const settled = await settleCandles(store, rows);
+  const closes = new Map(rows.map(({ start }, i) => [start, settled[i]?.close ?? null]));
   return Array.from({ length: CLOSES }, (_, day) => closes.get(start + day * DAY) ?? null);
 }

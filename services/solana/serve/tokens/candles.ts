@@ -7,8 +7,8 @@ import {
 import type { Pacer } from "../../../shared/service/pacer.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { type Candle, joinCandles } from "../../metrics/candle.ts";
-import { toCandle } from "../../store/candle-row.ts";
-import { CANDLE_SECONDS, type CandleRow, candles } from "../../store/collections.ts";
+import { settleCandles } from "../../store/candle-row.ts";
+import { CANDLE_SECONDS, candles } from "../../store/collections.ts";
 
 /** Stored candles read at once. */
 const CANDLES_PER_READ = 2_000;
@@ -22,9 +22,8 @@ const FIELDS = [
   "volumeUsd",
   "volumeToken",
   "trades",
-  "transactions",
+  "ifRefused",
 ] as const;
-type StoredCandle = Pick<CandleRow, (typeof FIELDS)[number]>;
 
 export interface TimedCandle {
   /** Unix seconds. */
@@ -47,10 +46,8 @@ export async function readCandles(
   const end = firstCandle(before_time, interval);
   const seconds = findCoarsest(INTERVAL_SECONDS[interval]);
   const parts = new Map<number, Candle[]>();
-  for await (const row of readStored(store, { mint, seconds, start, end, pacer })) {
-    const candle = toCandle(row);
-    if (candle === undefined) continue;
-    const at = candleStart(row.start, interval);
+  for await (const { start: stored, candle } of readStored(store, { mint, seconds, start, end, pacer })) {
+    const at = candleStart(stored, interval);
     const known = parts.get(at);
     if (known === undefined) parts.set(at, [candle]);
     else known.push(candle);
@@ -63,11 +60,11 @@ function findCoarsest(intervalSeconds: number): number {
   return Math.max(...CANDLE_SECONDS.filter((seconds) => intervalSeconds % seconds === 0));
 }
 
-/** Stored candles that start in [start, end), oldest first. */
+/** Stored candles that start in [start, end), oldest first, as contests about prices ended. */
 async function* readStored(
   store: Store,
   query: { mint: string; seconds: number; start: number; end: number; pacer: Pacer },
-): AsyncGenerator<StoredCandle> {
+): AsyncGenerator<TimedCandle> {
   const { mint, seconds, end } = query;
   for (let from = query.start; from < end; ) {
     const rows = await store.find(candles, {
@@ -76,7 +73,11 @@ async function* readStored(
       limit: CANDLES_PER_READ,
       fields: FIELDS,
     });
-    yield* rows;
+    const settled = await settleCandles(store, rows);
+    for (const [i, row] of rows.entries()) {
+      const candle = settled[i];
+      if (candle !== undefined) yield { start: row.start, candle };
+    }
     const last = rows[CANDLES_PER_READ - 1];
     if (last === undefined) return;
     from = last.start + seconds;

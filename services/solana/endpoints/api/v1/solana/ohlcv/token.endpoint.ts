@@ -9,7 +9,7 @@ export const endpoint = defineEndpoint({
   family: "solana",
   path: "/api/v1/solana/ohlcv/token",
   summary: "Price candles of one token",
-  description: `Candles of the token's priced trades: those that begin in the time range, each whole, the latest as far as it is indexed. Candles without a trade are omitted, and so is one that begins before the first indexed block; a range of more than ${MAX_CANDLES} candles is refused. Candles start at whole multiples of the interval since 1970-01-01, weeks on Mondays (UTC). Left out: trades without a price, dust (less than 1,000 raw units on a side), and trades of pools that say little of the token, thin or new ones (docs/prices-solana.md); token-transactions has them all, so that its sums can be higher. ${COVERED_PROGRAMS}`,
+  description: `Candles of the token's priced trades: those that begin in the time range, each whole, the latest as far as it is indexed. Candles without a trade are omitted, and so is one that begins before the first indexed block; a range of more than ${MAX_CANDLES} candles is refused. Candles start at whole multiples of the interval since 1970-01-01, weeks on Mondays (UTC). Left out: trades without a price, dust (less than 1,000 raw units on a side), and trades of pools that say little of the token, thin or new ones (docs/prices-solana.md); token-transactions has them all, so that its sums can be higher. A price far beyond what the token's other pools say is shown as far as these support it, and candles of up to a day ago change where a price is taken back (docs/prices-solana.md). ${COVERED_PROGRAMS}`,
   mediaType: "application/json",
   body: "object",
   params: {
