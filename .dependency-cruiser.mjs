@@ -134,8 +134,13 @@ export default {
       comment: "deploy/all-in-one.ts is the only file that may import the gateway and every service.",
       severity: "error",
       from: { path: "^(deploy|bench|proto)/", pathNot: "^deploy/all-in-one(\\.test)?\\.ts$" },
-      // The catalogue is the list of all contracts: data, which generators read. Benches pay with the clients of the tests.
-      to: { path: "^gateway/", pathNot: "^gateway/(catalogue|testkit/payments/payer)\\.ts$" },
+      // The catalogue is the list of all contracts: data, which generators read. Benches pay with the clients of the tests. Records
+      // declare what is stored, which the doctor of stores looks at.
+      to: {
+        path: "^gateway/",
+        pathNot:
+          "^gateway/(catalogue|testkit/payments/payer|auth/(keys|usage)/(key|usage)-record|payments/ledger/payment-record)\\.ts$",
+      },
     },
     {
       name: "tools-see-no-inside-of-services",
@@ -144,7 +149,8 @@ export default {
       severity: "error",
       from: {
         path: "^(deploy|proto)/",
-        pathNot: "^deploy/(all-in-one(\\.test)?\\.ts$|reindex/|doctor/|devnet/(portal/)?solana/)",
+        pathNot:
+          "^deploy/(all-in-one(\\.test)?\\.ts$|reindex/|doctor/|store-doctor/|devnet/(portal/)?solana/)",
       },
       // npm start asks the endpoints of every chain before it builds anything.
       to: {
@@ -174,6 +180,17 @@ export default {
       severity: "error",
       from: { path: "^deploy/doctor/" },
       to: { path: "^services/(?!shared/)", pathNot: "^services/[^/]+/deployments\\.ts$" },
+    },
+    {
+      name: "store-doctor-sees-stores-only",
+      comment:
+        "The command that looks at stores knows of services what they store, how rows belong together, and the audit; nothing that serves or writes.",
+      severity: "error",
+      from: { path: "^deploy/store-doctor/", pathNot: TEST_FILES },
+      to: {
+        path: "^services/(?!shared/)",
+        pathNot: "^services/[^/]+/(store/|audit/|deployments\\.ts$)|^services/solana/metrics/candle\\.ts$",
+      },
     },
     {
       name: "client-stands-alone",

@@ -1,4 +1,4 @@
-/** `npm run doctor -- --chain 8453`. Exit code 1 = a start would not do well, 2 = the call was wrong. */
+/** `npm run doctor -- --chain 8453`, and `-- store`. Exit code 1 = a start would not do well, or a fault; 2 = the call was wrong. */
 import { parseArgs } from "node:util";
 import { loadDeployments as loadEvmDex } from "../../services/evm-dex/deployments.ts";
 import { loadDeployments as loadLending } from "../../services/lending/deployments.ts";
@@ -6,12 +6,14 @@ import { evmChainName } from "../../services/shared/evm/chains.ts";
 import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { readRpcUrls } from "../../services/shared/settings/rpc-urls.ts";
 import { ConfigError } from "../../services/shared/settings/settings.ts";
+import { runStoreDoctor, STORE_USAGE, StoreUsageError } from "../store-doctor/command.ts";
 import { examine } from "./examine.ts";
 import { report } from "./report.ts";
 import { deployedOn } from "./work.ts";
 
 const USAGE = `Usage:
   npm run doctor -- --chain 8453 [--days 7] [--json]
+  npm run doctor -- store [--help]      looks at stores instead: docs/doctor.md
 
 Asks the endpoints of EVM_RPC_<chain> some twenty questions, and EVM_PORTAL_<chain> one, and says what a first start will
 ask of them: calls, units of the provider, bytes, hours, disk. Exits with 1 if something stands against it.
@@ -48,6 +50,7 @@ function readNumber(name: string, text: string | undefined): number {
 }
 
 async function run(args: readonly string[]): Promise<number> {
+  if (args[0] === "store") return runStoreDoctor(args.slice(1), process.env);
   const { help, json, ...given } = parseCall(args);
   if (help === true) {
     process.stdout.write(USAGE);
@@ -69,8 +72,9 @@ async function run(args: readonly string[]): Promise<number> {
 try {
   process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
-  const isUsage = error instanceof UsageError;
+  const usage = error instanceof StoreUsageError ? STORE_USAGE : USAGE;
+  const isUsage = error instanceof UsageError || error instanceof StoreUsageError;
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${sanitizeText(message)}\n${isUsage ? `\n${USAGE}` : ""}`);
+  process.stderr.write(`${sanitizeText(message)}\n${isUsage ? `\n${usage}` : ""}`);
   process.exitCode = isUsage || error instanceof ConfigError ? 2 : 1;
 }

@@ -113,6 +113,8 @@ describeThorough("--json of every command", () => {
     expect(audited).to.deep.include({ chainId: 8453, seed: 1, differences: 0 });
     expect(audited.checks).not.to.deep.equal([]);
     expect(await ask("doctor", ["--chain", "8453"], { codes: [0, 1] })).to.have.property("warnings");
+    const { faults, stores } = await ask("doctor", ["store", "--fast", "--samples", "1"]);
+    expect([faults, stores.length]).to.deep.equal([0, 4]);
   });
 
   it("record, import, pools: what was written and read", async () => {

@@ -109,6 +109,11 @@ const BREACHES: readonly (Breach & Import)[] = [
     from: "deploy/doctor/peek.ts",
     to: "services/solana/store.ts",
   },
+  {
+    rule: "store-doctor-sees-stores-only",
+    from: "deploy/store-doctor/peek.ts",
+    to: "services/solana/store.ts",
+  },
   { rule: "client-stands-alone", from: "clients/typescript/src/a.ts", to: "services/shared/errors.ts" },
   { rule: "client-stands-alone", from: "clients/typescript/src/b.ts", to: "clients/testkit/served.ts" },
   {

@@ -234,6 +234,19 @@ export class TestMongod {
       }
       case "aggregate":
         return cursor(space, aggregate(this.#read(space, command), command.pipeline as Doc[]));
+      case "listcollections": {
+        const database = `${String(command.$db)}.`;
+        const names = [...this.#versions.keys()].filter((each) => each.startsWith(database));
+        return cursor(
+          `${database}$cmd.listCollections`,
+          names.map((each) => ({ name: each.slice(database.length), type: "collection" })),
+        );
+      }
+      case "collstats": {
+        const docs = this.#docs(space);
+        const size = [...docs.values()].reduce((sum, doc) => sum + BSON.calculateObjectSize(doc), 0);
+        return { ok: 1, count: docs.size, size, storageSize: size, totalIndexSize: 0 };
+      }
       case "dropdatabase":
         for (const each of this.#versions.keys())
           if (each.startsWith(`${String(command.$db)}.`)) this.#versions.delete(each);

@@ -1,0 +1,77 @@
+import {
+  compileCollection,
+  extensionOf,
+  isSameDeclaration,
+} from "../../services/shared/storage/declaration.ts";
+import type { Collection } from "../../services/shared/storage/port.ts";
+import type { Findings } from "./finding.ts";
+
+/** A stored collection against this version's: `older` is extended by the next start, `newer` refuses this version. */
+export type SchemaState = "same" | "older" | "newer" | "changed" | "missing";
+
+export interface SchemaRow {
+  readonly name: string;
+  readonly state: SchemaState;
+}
+
+/** The version of a store is that of each of its collections: what it was declared as. */
+export function compareSchema(
+  stored: ReadonlyMap<string, string>,
+  collections: readonly Collection[],
+): SchemaRow[] {
+  return collections.map((collection) => {
+    const text = stored.get(collection.name);
+    return { name: collection.name, state: text === undefined ? "missing" : stateOf(text, collection) };
+  });
+}
+
+function stateOf(stored: string, collection: Collection): SchemaState {
+  const declared = compileCollection(collection);
+  if (isSameDeclaration(stored, declared)) return "same";
+  if (extensionOf(stored, declared) !== undefined) return "older";
+  return isNewer(stored, declared.fingerprint) ? "newer" : "changed";
+}
+
+/** As the store itself judges a newer one: everything that this version declares is in it. */
+function isNewer(stored: string, ours: string): boolean {
+  interface Described {
+    readonly fields: Readonly<Record<string, string>>;
+    readonly key: readonly string[];
+    readonly indexes: readonly string[];
+    readonly contents?: string;
+  }
+  const [before, now] = [JSON.parse(stored), JSON.parse(ours)] as [Described, Described];
+  return (
+    before.key.join() === now.key.join() &&
+    before.contents === now.contents &&
+    now.indexes.every((index) => before.indexes.includes(index)) &&
+    Object.entries(now.fields).every(([name, spec]) => before.fields[name] === spec)
+  );
+}
+
+export function judgeSchema(rows: readonly SchemaRow[], findings: Findings): void {
+  const named = (state: SchemaState) => rows.filter((row) => row.state === state).map(({ name }) => name);
+  findings.count("schema", rows.length);
+  const [older, newer, changed, missing] = [
+    named("older"),
+    named("newer"),
+    named("changed"),
+    named("missing"),
+  ];
+  if (newer.length > 0)
+    findings.fault("schema", {
+      what: `A newer version has written ${newer.join(", ")}: this one refuses the store, and this doctor cannot read them.`,
+      todo: "Start the newer version, or restore a backup from before the upgrade.",
+    });
+  if (changed.length > 0)
+    findings.fault("schema", {
+      what: `${changed.join(", ")}: declared otherwise than by this version, in a way that cannot be extended.`,
+      todo: "Delete the index with npm run reindex of the version that wrote it, then start this one.",
+    });
+  const extended = [...older, ...missing];
+  if (extended.length > 0)
+    findings.note("schema", {
+      what: `An earlier version has written the store: ${extended.join(", ")} lack fields, indexes or everything, and were not looked at.`,
+      todo: "Start the ingest (of the gateway's store: the gateway) of this version: it adds what is missing while the store is served.",
+    });
+}
