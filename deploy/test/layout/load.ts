@@ -104,6 +104,19 @@ export function countStatuses(answers: readonly Answer[]): Record<string, number
   return counts;
 }
 
+/** For a line about a run: how many, by status, and how long they took. */
+export function summarize(answers: readonly Answer[]) {
+  const times = timesOf(answers).sort((a, b) => a - b);
+  const at = (share: number) => Math.round(times[Math.floor(share * (times.length - 1))] ?? 0);
+  return {
+    answers: answers.length,
+    statuses: countStatuses(answers),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    maxMs: at(1),
+  };
+}
+
 /** How long each took, in milliseconds. */
 export function timesOf(answers: readonly Answer[]): number[] {
   return answers.map(({ tookMs }) => tookMs);

@@ -40,6 +40,12 @@ export class Member {
     return this.#process?.child.pid;
   }
 
+  /** Whether it runs, though it may be paused. */
+  get isRunning(): boolean {
+    const child = this.#process?.child;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
   /** Lines of its log since its last start. */
   get lines(): readonly string[] {
     return this.#process?.lines ?? [];

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { KEY, type Layout } from "./layout.ts";
 
 const SOL = "So11111111111111111111111111111111111111112";
@@ -29,7 +30,13 @@ export async function pathsOf(layout: Layout): Promise<string[]> {
 async function requireAnswers({ gateways }: Layout, paths: readonly string[]): Promise<void> {
   for (const { url } of gateways)
     for (const path of paths) {
-      const response = await fetch(`${url}${path}`, { headers: { "x-api-key": KEY } });
+      let response = await fetch(`${url}${path}`, { headers: { "x-api-key": KEY } });
+      // A store without snapshots is being written.
+      while (response.status === 503) {
+        await response.body?.cancel();
+        await sleep(200);
+        response = await fetch(`${url}${path}`, { headers: { "x-api-key": KEY } });
+      }
       const text = await response.text();
       if (response.status !== 200)
         throw new Error(`${url}${path} answers ${response.status}: ${text.slice(0, 300)}`);
