@@ -4,17 +4,19 @@ import { parseArgs } from "node:util";
 import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { printJson } from "../../services/shared/process/print-json.ts";
 import { VERSION } from "../../services/shared/process/version.ts";
-import { ConfigError } from "../../services/shared/settings/settings.ts";
+import { ConfigError, readSettings } from "../../services/shared/settings/settings.ts";
 import { locateStore } from "../../services/shared/settings/store-location.ts";
-import { BackupError, backUp, listStores, requireWhole, restore } from "./files.ts";
+import { backUp, listStores, requireWhole, restore } from "./files.ts";
+import { BackupError } from "./manifest.ts";
+import { dumpMongodb } from "./mongodb/dump.ts";
+import { loadMongodb } from "./mongodb/load.ts";
 
 const USAGE = `Usage:
-  npm run backup -- --to <empty folder>     copies the SQLite stores of DATA_DIR, while they are in use
-  npm run restore -- --from <folder>        puts them back into a DATA_DIR without stores; stop everything before
-  npm run check:store                       reads every page of each store and says what is wrong
+  npm run backup -- --to <empty folder>     copies the stores of DATA_DIR or MONGODB_URL, while they are in use
+  npm run restore -- --from <folder>        puts them back where there are none; stop everything before
+  npm run check:store                       reads every page of each SQLite store and says what is wrong
 
   --json                                    prints what was done as JSON
-Stores in MongoDB are backed up by its own tools: docs/runbook.md.
 `;
 
 class UsageError extends Error {
@@ -43,17 +45,21 @@ async function run([command, ...args]: readonly string[]): Promise<void> {
     return;
   }
   const { dataDir, mongodbUrl, running, note } = locateStore(process.env);
-  if (mongodbUrl !== undefined)
-    throw new BackupError("MONGODB_URL is set: back MongoDB up by mongodump, as docs/runbook.md says.");
   if (note !== undefined) process.stderr.write(`${note}\n`);
-  const place = { dataDir, running: running?.pid };
+  const { LEASE_TTL_MS: leaseTtlMs } = readSettings(process.env, ["LEASE_TTL_MS"]);
+  const place = { dataDir, mongodbUrl, leaseTtlMs, running: running?.pid };
   const act = COMMANDS.get(command ?? "");
   if (act === undefined) throw new UsageError(`there is no command ${command ?? ""}`);
   return act(place, given);
 }
 
 type Act = (
-  place: { readonly dataDir: string; readonly running: number | undefined },
+  place: {
+    readonly dataDir: string;
+    readonly mongodbUrl: string | undefined;
+    readonly leaseTtlMs: number;
+    readonly running: number | undefined;
+  },
   given: {
     readonly to?: string | undefined;
     readonly from?: string | undefined;
@@ -64,19 +70,29 @@ type Act = (
 const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   [
     "backup",
-    async ({ dataDir }, { to, json }) => {
+    async ({ dataDir, leaseTtlMs, mongodbUrl }, { to, json }) => {
       if (to === undefined) throw new UsageError("--to is missing");
-      const { files } = await backUp(dataDir, { to, version: VERSION });
+      const options = { to, version: VERSION };
+      const { files } =
+        mongodbUrl === undefined
+          ? await backUp(dataDir, options)
+          : await dumpMongodb(mongodbUrl, { ...options, leaseTtlMs });
       if (json === true) printJson({ folder: to, files });
       else for (const { name, bytes } of files) process.stdout.write(`${name}  ${bytes} bytes\n`);
     },
   ],
   [
     "restore",
-    async ({ dataDir, running }, { from, json }) => {
+    async ({ dataDir, mongodbUrl, running }, { from, json }) => {
       if (from === undefined) throw new UsageError("--from is missing");
       if (running !== undefined)
         throw new BackupError(`A server runs on ${dataDir} (process ${running}): stop it first.`);
+      if (mongodbUrl !== undefined) {
+        const { files, madeAt } = await loadMongodb(mongodbUrl, { from });
+        if (json === true) printJson({ dataDir: null, madeAt, files });
+        else process.stdout.write(`The databases of ${madeAt} are at MONGODB_URL (${files.length} files).\n`);
+        return;
+      }
       const { files, madeAt } = await restore(dataDir, { from });
       if (json === true) printJson({ dataDir, madeAt, files });
       else process.stdout.write(`${files.length} stores of ${madeAt} are in ${dataDir}.\n`);
@@ -84,7 +100,11 @@ const COMMANDS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ],
   [
     "check",
-    async ({ dataDir }, { json }) => {
+    async ({ dataDir, mongodbUrl }, { json }) => {
+      if (mongodbUrl !== undefined)
+        throw new BackupError(
+          "MongoDB sees to its own files. npm run doctor -- store looks at what is in them.",
+        );
       const names = await listStores(dataDir);
       if (names.length === 0) throw new BackupError(`There is no store in ${dataDir}.`);
       for (const name of names) {

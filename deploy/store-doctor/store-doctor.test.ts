@@ -2,88 +2,16 @@ import { copyFile, mkdir, mkdtemp, open, rm, stat, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import Database from "libsql";
 import { after, before, it } from "mocha";
 import { loadDeployments } from "../../services/evm-dex/deployments.ts";
-import { openStore } from "../../services/shared/storage/open.ts";
-import { type Collection, put, remove } from "../../services/shared/storage/port.ts";
-import { TestMongod } from "../../services/shared/storage/testkit/mongod/server.ts";
 import { describeThorough, describeWithProcesses } from "../../services/shared/testkit/describe.ts";
-import { until } from "../../services/shared/testkit/fixture.ts";
 import { runProgram } from "../../services/shared/testkit/process.ts";
-import { COLLECTIONS, type TokenTransactionRow, tokenRows } from "../../services/solana/store/collections.ts";
 import { backUp } from "../backup/files.ts";
 import { type Stack, startStack } from "../test/stack.ts";
-import { examineStore, type ServiceName, type StoreOptions } from "./examine.ts";
+import { examineStore, type StoreOptions } from "./examine.ts";
+import { change, describeBreaks, optionsAt, schemaOf } from "./testkit/breaks.ts";
 
 const SOL = "So11111111111111111111111111111111111111112";
-
-/** One thing that is wrong, and what must be said of it. */
-interface Break {
-  readonly name: string;
-  readonly sql: string;
-  readonly level?: "fault" | "note";
-  readonly check: string;
-  readonly says: string | RegExp;
-}
-
-const optionsAt = (dataDir: string, more: Partial<StoreOptions> = {}): StoreOptions => ({
-  ...{ dataDir, mongodbUrl: undefined, historyDir: dataDir, leaseTtlMs: 200, deployments: [] },
-  ...{ kept: {}, pages: "quick", samples: 1_000, seed: 7, ...more },
-});
-
-function change(file: string, sql: string): void {
-  const db = new Database(file);
-  try {
-    db.exec(sql);
-  } finally {
-    db.close();
-  }
-}
-
-/** Each break in a copy of its own must be told, with what to do, and alone as far as it can be. */
-function describeBreaks(
-  place: () => { readonly from: string; readonly folder: string; readonly more?: Partial<StoreOptions> },
-  service: ServiceName,
-  breaks: readonly Break[],
-): void {
-  for (const [i, { check, level = "fault", name, says, sql }] of breaks.entries()) {
-    it(`${service}: tells ${name}`, async () => {
-      const { folder, from, more } = place();
-      const dataDir = join(folder, `${service}-${i}`);
-      await mkdir(dataDir);
-      await copyFile(join(from, `${service}.sqlite`), join(dataDir, `${service}.sqlite`));
-      change(join(dataDir, `${service}.sqlite`), sql);
-      const report = await examineStore(service, optionsAt(dataDir, more));
-      const found =
-        report?.findings.filter((finding) => finding.check === check && finding.level === level) ?? [];
-      expect(found.map(({ what }) => what).join("\n"), JSON.stringify(report?.findings)).to.match(
-        new RegExp(says),
-      );
-      for (const { todo } of found) expect(todo).to.match(/^[A-Z].{15,}/);
-      if (level === "note")
-        expect(report?.findings.filter((finding) => finding.level === "fault")).to.deep.equal([]);
-    });
-  }
-}
-
-const schemaOf = (indexed: string): readonly Break[] => [
-  {
-    name: "a collection that an older version has written",
-    sql: `UPDATE _collections SET declaration = json_remove(declaration, '$.indexes[0]') WHERE name = '${indexed}'`,
-    ...{ level: "note", check: "schema", says: `earlier version has written the store: ${indexed}` },
-  },
-  {
-    name: "one that a newer version has written",
-    sql: `UPDATE _collections SET declaration = json_set(declaration, '$.fields.zzz', 'int?') WHERE name = 'checkpoints'`,
-    ...{ check: "schema", says: "newer version has written checkpoints" },
-  },
-  {
-    name: "one that was declared otherwise",
-    sql: `UPDATE _collections SET declaration = json_set(declaration, '$.key[0]', 'other') WHERE name = 'checkpoints'`,
-    ...{ check: "schema", says: "checkpoints: declared otherwise" },
-  },
-];
 
 describeWithProcesses("npm run doctor -- store: Solana", () => {
   let folder: string;
@@ -186,68 +114,6 @@ describeWithProcesses("npm run doctor -- store: Solana", () => {
     await writeFile(path, "no database at all".repeat(1_000));
     const none = await examineStore("solana", optionsAt(dataDir));
     expect(none?.findings.map(({ check }) => check)).to.include("pages");
-  });
-});
-
-describeWithProcesses("npm run doctor -- store: MongoDB", () => {
-  let folder: string;
-  let server: TestMongod;
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "store-doctor-"));
-    server = await TestMongod.start({ standalone: true });
-    const { code, stderr } = await runProgram("services/solana/test/fill.main.ts", {
-      env: { DATA_DIR: folder },
-    });
-    expect(code, stderr).to.equal(0);
-    await copyToMongodb();
-  });
-  after(async () => {
-    await server?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-  const place = () => ({ service: "solana", dataDir: folder, mongodbUrl: server.url }) as const;
-  async function copyToMongodb(): Promise<void> {
-    const from = await openStore({ service: "solana", dataDir: folder, access: "read" });
-    const to = await openStore(place());
-    await from.declare(COLLECTIONS);
-    await to.declare(COLLECTIONS);
-    for (const collection of COLLECTIONS as readonly Collection[])
-      await to.write([put(collection, await from.find(collection, {}))]);
-    await Promise.all([from.close(), to.close()]);
-  }
-  const examine = () =>
-    examineStore("solana", optionsAt(folder, { mongodbUrl: server.url, samples: 1, pauseMs: 300 }));
-
-  it("finds nothing wrong with a store that is right, by a user who may only read", async () => {
-    server.role = "read";
-    const report = await examine();
-    server.role = undefined;
-    expect(report?.findings).to.deep.equal([]);
-    expect(report).to.include({ pages: "unread", place: "MongoDB database chaintables_solana" });
-    expect(report?.tables?.find(({ name }) => name === "token_rows")?.rows).to.be.above(1_000);
-    expect(report?.compared["sums of tokens"]).to.be.above(10);
-  });
-
-  it("believes rows beyond the head only where they stay", async () => {
-    const store = await openStore(place());
-    try {
-      await store.declare(COLLECTIONS);
-      const [row] = await store.find(tokenRows, { filter: { mint: SOL }, limit: 1 });
-      const ahead = { ...(row as TokenTransactionRow), slot: 700 };
-      await store.write([put(tokenRows, [ahead])]);
-      const found = (await examine())?.findings.map(({ check }) => check);
-      expect(found).to.deep.equal(["rows beyond the head"]);
-      // As an ingest that is in the middle of a write at the first look, and done with it at the next.
-      const since = server.commands.length;
-      const passing = examine();
-      const looks = () => server.commands.slice(since).filter(({ find }) => find === "token_rows").length;
-      await until(() => looks() > 0);
-      await store.write([remove(tokenRows, [ahead])]);
-      expect((await passing)?.findings).to.deep.equal([]);
-      expect(looks()).to.be.above(1);
-    } finally {
-      await store.close();
-    }
   });
 });
 

@@ -18,6 +18,7 @@ import {
 import { acceptRequest, rejectMalformedRequests } from "../http/request-checks.ts";
 import type { Log } from "../logging/log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import { isStoreAway } from "../storage/away.ts";
 import { runWithSpan } from "../tracing/active.ts";
 import { type Tracing, withSpan } from "../tracing/tracing.ts";
 import { type AnyHandler, type HandlerTable, notFoundError } from "./handlers.ts";
@@ -223,8 +224,18 @@ async function runHandler(
     return result;
   } catch (error) {
     if (error instanceof ServiceError && error.code === "not_found") await throwIfNoData(true);
-    throw error;
+    throw isStoreAway(error) ? storeAwayError(error) : error;
   }
+}
+
+/** A failover takes some seconds. */
+const STORE_RETRY_SECONDS = 5;
+
+function storeAwayError(cause: unknown): ServiceError {
+  return new ServiceError("unavailable", "The store cannot be reached at the moment.", {
+    cause,
+    retryAfterSeconds: STORE_RETRY_SECONDS,
+  });
 }
 
 interface CacheState {

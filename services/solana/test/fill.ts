@@ -30,9 +30,17 @@ interface Filled {
   readonly reference: Reference;
 }
 
-/** Fills the service's store in a folder. */
-export async function fillFolder({ dataDir, ...sample }: Sample & { dataDir: string }): Promise<Filled> {
-  const store = await openStore({ service: "solana", dataDir });
+/** Fills the service's store in a folder, or on MongoDB. */
+export async function fillFolder({
+  dataDir,
+  mongodbUrl,
+  ...sample
+}: Sample & { dataDir: string; mongodbUrl?: string | undefined }): Promise<Filled> {
+  const store = await openStore({
+    service: "solana",
+    dataDir,
+    ...(mongodbUrl !== undefined && { mongodbUrl }),
+  });
   try {
     return await fillStore(store, sample);
   } finally {

@@ -16,6 +16,9 @@ export interface MongoOptions {
  */
 const SET_IN_CODE = { writeConcern: { w: "majority", journal: true }, readPreference: "primary" } as const;
 const DEFAULTS = { appName: "chaintables", maxPoolSize: 20, serverSelectionTimeoutMS: 5_000 };
+/** Whoever answers requests says that the store is away before a client's patience and its own deadline end. */
+const DEFAULTS_OF_READERS = { ...DEFAULTS, serverSelectionTimeoutMS: 3_000 };
+const PAUSES_OF_READERS_MS = [100];
 
 /**
  * The driver with retries: work that a lost connection ended is repeated, and a client that finds no server is replaced.
@@ -26,6 +29,8 @@ export class MongoConnection {
   readonly #makeClient: () => MongoClient;
   readonly #database: string;
   readonly #newest: ReadConcern;
+  /** Before repetitions. */
+  readonly #pausesMs: readonly number[] | undefined;
   #client: MongoClient;
   #closed = false;
   /** The election (replica set) or start (single server) of the server that takes the writes. */
@@ -34,24 +39,36 @@ export class MongoConnection {
 
   private constructor(
     makeClient: () => MongoClient,
-    { database, newest }: { database: string; newest: ReadConcern },
+    {
+      database,
+      newest,
+      pausesMs,
+    }: { database: string; newest: ReadConcern; pausesMs?: readonly number[] | undefined },
   ) {
     this.#makeClient = makeClient;
     this.#database = database;
     this.#newest = newest;
+    this.#pausesMs = pausesMs;
     this.#client = this.#newClient();
   }
 
   /** Does not connect yet. @throws ConfigError for a URL that checkMongoUrl refuses. */
-  static async create({ url, database }: MongoOptions): Promise<MongoConnection> {
+  static async create({ url, database, access = "write" }: MongoOptions): Promise<MongoConnection> {
     checkMongoUrl(url);
     // Imported here: loading the driver takes a fifth of a second, which SQLite does not need.
     const { MongoClient, ReadConcern } = await import("mongodb");
     // Options would override those of the URL.
-    const unset = Object.fromEntries(Object.entries(DEFAULTS).filter(([name]) => !hasOption(url, name)));
+    const isReader = access !== "write";
+    const defaults = Object.entries(isReader ? DEFAULTS_OF_READERS : DEFAULTS);
+    const unset = Object.fromEntries(defaults.filter(([name]) => !hasOption(url, name)));
     const makeClient = () => new MongoClient(url, { ...unset, ...SET_IN_CODE });
     // What a write that failed has left must be seen to be removed, though no majority may have it yet.
-    return new MongoConnection(makeClient, { database, newest: new ReadConcern("local") });
+    const newest = new ReadConcern("local");
+    return new MongoConnection(makeClient, {
+      database,
+      newest,
+      pausesMs: isReader ? PAUSES_OF_READERS_MS : undefined,
+    });
   }
 
   get database(): string {
@@ -65,7 +82,11 @@ export class MongoConnection {
 
   /** Idempotent work: retried a few times after lost connections. */
   retryable<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    return retry(() => this.#attempt(work), isTransient);
+    return retry(() => this.#attempt(work), isTransient, this.#retries);
+  }
+
+  get #retries(): { pausesMs?: readonly number[] } {
+    return this.#pausesMs === undefined ? {} : { pausesMs: this.#pausesMs };
   }
 
   /** Work that must not run twice: retried only if it was never sent. */

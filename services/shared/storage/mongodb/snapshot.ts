@@ -80,7 +80,7 @@ export async function readSnapshot<T>(
       });
       return { value };
     } catch (error) {
-      const fault = faultOf(error);
+      const fault = snapshotFault(error);
       if (fault === "unsupported") return undefined;
       if (fault === "other" || (fault === "transient" && attempt === ATTEMPTS)) throw error;
       if (fault === "gone") gone = time;
@@ -89,7 +89,8 @@ export async function readSnapshot<T>(
   return undefined;
 }
 
-function faultOf(error: unknown): "unsupported" | "gone" | "transient" | "other" {
+/** What a read of a past state has failed of. */
+export function snapshotFault(error: unknown): "unsupported" | "gone" | "transient" | "other" {
   const { name, code } = error as { name?: unknown; code?: unknown };
   // Other errors have numbers too, by other lists.
   if (name === "MongoServerError" && UNSUPPORTED_CODES.has(code)) return "unsupported";

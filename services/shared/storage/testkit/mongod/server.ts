@@ -68,6 +68,7 @@ export class TestMongod {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #versions = new Map<string, Version[]>();
+  readonly #indexes = new Map<string, Doc[]>();
   /** The collections that writes changed, oldest first: what a failover takes back. */
   readonly #written: string[] = [];
   readonly #failures: Failure[] = [];
@@ -227,16 +228,19 @@ export class TestMongod {
           from,
           limit === 0 ? undefined : from + Math.abs(limit),
         );
+        const { time } = this.#readTime(command);
         return cursor(
           space,
           page.map((doc) => projected(doc, command.projection as Doc)),
+          time,
         );
       }
       case "aggregate":
         return cursor(space, aggregate(this.#read(space, command), command.pipeline as Doc[]));
       case "listcollections": {
         const database = `${String(command.$db)}.`;
-        const names = [...this.#versions.keys()].filter((each) => each.startsWith(database));
+        const spaces = [...this.#versions.keys(), ...this.#indexes.keys()];
+        const names = [...new Set(spaces)].filter((each) => each.startsWith(database));
         return cursor(
           `${database}$cmd.listCollections`,
           names.map((each) => ({ name: each.slice(database.length), type: "collection" })),
@@ -247,9 +251,14 @@ export class TestMongod {
         const size = [...docs.values()].reduce((sum, doc) => sum + BSON.calculateObjectSize(doc), 0);
         return { ok: 1, count: docs.size, size, storageSize: size, totalIndexSize: 0 };
       }
+      case "createindexes":
+        this.#indexes.set(space, [...(this.#indexes.get(space) ?? []), ...(command.indexes as Doc[])]);
+        return { ok: 1 };
+      case "listindexes":
+        return cursor(space, [{ v: 2, key: { _id: 1 }, name: "_id_" }, ...(this.#indexes.get(space) ?? [])]);
       case "dropdatabase":
-        for (const each of this.#versions.keys())
-          if (each.startsWith(`${String(command.$db)}.`)) this.#versions.delete(each);
+        for (const map of [this.#versions, this.#indexes])
+          for (const each of map.keys()) if (each.startsWith(`${String(command.$db)}.`)) map.delete(each);
         return { ok: 1 };
       default:
         return { ok: 1 };
@@ -260,14 +269,20 @@ export class TestMongod {
     return this.#versions.get(space)?.at(-1)?.docs ?? new Map();
   }
 
-  *#read(space: string, { readConcern }: Doc): Iterable<Doc> {
+  /** Undefined: the newest state. The first read of a session chooses its time, and is told which. */
+  #readTime({ readConcern }: Doc): { readonly time: number | undefined } {
     const { atClusterTime, level } = (readConcern ?? {}) as {
       atClusterTime?: BSON.Timestamp;
       level?: string;
     };
+    if (level !== "snapshot") return { time: undefined };
+    return { time: atClusterTime === undefined ? this.#time : atClusterTime.getLowBits() };
+  }
+
+  *#read(space: string, command: Doc): Iterable<Doc> {
     const versions = this.#versions.get(space) ?? [];
-    if (level !== "snapshot") return yield* versions.at(-1)?.docs.values() ?? [];
-    const time = atClusterTime === undefined ? this.#time : atClusterTime.getLowBits();
+    const { time } = this.#readTime(command);
+    if (time === undefined) return yield* versions.at(-1)?.docs.values() ?? [];
     const at = versions.findLastIndex((version) => version.time <= time);
     const kept = this.#options.keptVersions ?? 1_000;
     if (at >= 0 && at < versions.length - kept) throw new CommandError(SNAPSHOT_TOO_OLD, "SnapshotTooOld");
@@ -309,8 +324,9 @@ function toTimestamp(time: number): BSON.Timestamp {
   return new BSON.Timestamp({ t: 1_700_000_000, i: time });
 }
 
-function cursor(ns: string, firstBatch: Doc[]): Doc {
-  return { ok: 1, cursor: { id: BSON.Long.fromNumber(0), ns, firstBatch } };
+function cursor(ns: string, firstBatch: Doc[], time?: number): Doc {
+  const at = time === undefined ? {} : { atClusterTime: toTimestamp(time) };
+  return { ok: 1, cursor: { id: BSON.Long.fromNumber(0), ns, firstBatch, ...at } };
 }
 
 interface Written {

@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, before, it } from "mocha";
+import { MongoClient } from "mongodb";
+import { EXAMPLES_PATH, type Examples } from "../../services/shared/contract/examples.ts";
+import { TestMongod } from "../../services/shared/storage/testkit/mongod/server.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
+import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
+import { type Stack, startStack } from "./stack.ts";
+
+/** Other servers are tried by LAYOUT_MONGODB_URL: one without databases of chaintables. */
+const OWN_SERVER = process.env.LAYOUT_MONGODB_URL;
+const DATABASES = ["evm_dex", "lending", "solana", "gateway"].map((name) => `chaintables_${name}`);
+const SERVICES = ["evm-dex", "lending", "solana"] as const;
+type Services = Readonly<Record<(typeof SERVICES)[number], TestProcess>>;
+
+describeThorough("stores of MongoDB that were backed up, dropped and restored", () => {
+  let server: TestMongod | undefined;
+  let url: string;
+  let stack: Stack;
+  let folder: string;
+  const started: TestProcess[] = [];
+  before(async () => {
+    server = OWN_SERVER === undefined ? await TestMongod.start() : undefined;
+    url = server?.url ?? (OWN_SERVER as string);
+    folder = await mkdtemp(join(tmpdir(), "restored-mongodb-"));
+    stack = await startStack({ MONGODB_URL: url });
+  });
+  after(async () => {
+    await Promise.all(started.map((program) => program.stop("SIGKILL")));
+    await stack?.stop();
+    if (stack !== undefined && server === undefined) await dropAll();
+    await server?.close();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+  async function dropAll(): Promise<void> {
+    const client = new MongoClient(url);
+    for (const name of DATABASES) await client.db(name).dropDatabase();
+    await client.close();
+  }
+  const env = (more: Readonly<Record<string, string>> = {}) => {
+    const { dataDir, deploymentsFile } = stack.data;
+    const ports = { HTTP_PORT: "0", GRPC_PORT: "0" };
+    return {
+      DATA_DIR: dataDir,
+      DEPLOYMENTS_FILE: deploymentsFile,
+      MONGODB_URL: url,
+      LOG_LEVEL: "info",
+      ...ports,
+      ...more,
+    };
+  };
+  const run = async (program: string, ...args: string[]) => {
+    const { code, stderr, stdout } = await runProgram(program, { args, env: env() });
+    expect(code, stderr + stdout).to.equal(0);
+    return stdout;
+  };
+  async function startServices(): Promise<Services> {
+    const start = (name: string, more: Readonly<Record<string, string>> = {}) => {
+      const program = startProgram(`services/${name}/main.ts`, { env: env(more) });
+      started.push(program);
+      return program;
+    };
+    const evmDex = start("evm-dex");
+    const { grpcAddress } = await evmDex.logged("listening");
+    return {
+      "evm-dex": evmDex,
+      lending: start("lending", { EVM_DEX_GRPC: grpcAddress }),
+      solana: start("solana"),
+    };
+  }
+
+  /** The requests that the examples of every endpoint make, by path and query. */
+  async function listRequests(services: Services): Promise<Map<string, keyof Services>> {
+    const requests = new Map<string, keyof Services>();
+    for (const name of SERVICES) {
+      const { httpUrl } = await services[name].logged("listening");
+      const offered = (await (await fetch(httpUrl + EXAMPLES_PATH)).json()) as Examples;
+      for (const [path, example] of Object.entries(offered)) {
+        const query = Object.entries(example ?? {}).map(
+          ([key, value]) => `${key}=${encodeURIComponent(value)}`,
+        );
+        requests.set(`${path}?${query.join("&")}`, name);
+      }
+    }
+    return requests;
+  }
+
+  async function readTables(services: Services, requests: ReadonlyMap<string, keyof Services>) {
+    const tables: Record<string, unknown> = {};
+    for (const [request, name] of requests) {
+      const { httpUrl } = await services[name].logged("listening");
+      let answer = await fetch(httpUrl + request);
+      // Tables that are held in memory are loaded after a start.
+      while (answer.status === 503) {
+        await answer.body?.cancel();
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        answer = await fetch(httpUrl + request);
+      }
+      tables[request] = {
+        status: answer.status,
+        block: answer.headers.get("x-data-block"),
+        body: await answer.json(),
+      };
+    }
+    return tables;
+  }
+
+  it("answer every endpoint with the tables of before, know the same keys, and are whole by the doctor", async () => {
+    const own = Object.fromEntries(
+      SERVICES.map((name) => [name, stack.processes[`services/${name}/main.ts`]]),
+    ) as unknown as Services;
+    const requests = await listRequests(own);
+    expect(requests.size).to.be.at.least(37);
+    const before = await readTables(own, requests);
+    for (const [request, table] of Object.entries(before))
+      expect(table, request).to.have.property("status", 200);
+    const keys = await run("gateway/cli/keys.ts", "list", "--json");
+    await run("deploy/backup/main.ts", "backup", "--to", join(folder, "copy"));
+
+    await Promise.all(Object.values(stack.processes).map((program) => program.stop()));
+    await dropAll();
+    await run("deploy/backup/main.ts", "restore", "--from", join(folder, "copy"));
+    const services = await startServices();
+    expect(await readTables(services, requests)).to.deep.equal(before);
+    expect(JSON.parse(await run("gateway/cli/keys.ts", "list", "--json"))).to.deep.equal(JSON.parse(keys));
+    const doctor = JSON.parse(await run("deploy/doctor/main.ts", "store", "--samples", "3", "--json"));
+    expect(doctor.faults).to.equal(0);
+    expect(doctor.stores).to.have.length(4);
+  });
+});
