@@ -56,6 +56,25 @@ describe("runAsLeader", () => {
   });
 });
 
+describe("a leader whose store goes away", () => {
+  it("takes the lease again when the store is back, and does not end", async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    const stop = new AbortController();
+    const { heard, lines } = listen();
+    // As the driver passes it on where the server has ended the connection.
+    const gone = Object.assign(new Error("This socket has been ended by the other party"), { code: "EPIPE" });
+    let turns = 0;
+    await runAsLeader({ store, name: "chain", ttlMs: 60_000, log: heard, signal: stop.signal }, async () => {
+      turns += 1;
+      if (turns === 1) throw new Error("Cannot read the checkpoint", { cause: gone });
+      stop.abort();
+    });
+    await store.close();
+    expect(turns).to.equal(2);
+    expect(lines.map(({ msg }) => msg)).to.include("the store cannot be reached; waiting for the lease");
+  });
+});
+
 describe("leadership", () => {
   it("says who leads, that a lease is lost, and shows both to metrics", async () => {
     const store = await openSqliteStore({ path: ":memory:" });

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import type { Log } from "../logging/log.ts";
 import { pause, within } from "../process/pause.ts";
 import type { Stoppable } from "../process/process.ts";
+import { isStoreAway } from "../storage/away.ts";
 import { isDamaged } from "../storage/damage.ts";
 import { acquireLease, type Guard, type LeaseOptions } from "../storage/lease.ts";
 import type { Store } from "../storage/port.ts";
@@ -25,7 +26,7 @@ export interface LeadershipOptions {
 
 /**
  * Waits for the lease, works while it is held, and waits again when it is lost. A store that cannot be reached is waited
- * for: a standby outlives it. Throws errors of the work, and of a store that is damaged.
+ * for: leader and standby outlive it. Throws errors of the work, and of a store that is damaged.
  */
 export async function runAsLeader(
   options: LeadershipOptions,
@@ -51,9 +52,16 @@ export async function runAsLeader(
     onChange(undefined);
     if (wasLost && !signal.aborted)
       log.warn({ lease: name, token: lease.token, err: lost.reason }, "the lease is lost; waiting for it");
-    else if (failure !== undefined && !signal.aborted) throw failure.error;
+    else if (failure !== undefined && !signal.aborted) {
+      if (!isStoreAway(failure.error)) throw failure.error;
+      log.warn({ lease: name, err: failure.error }, "the store cannot be reached; waiting for the lease");
+      await pause(AWAY_PAUSE_MS, signal);
+    }
   }
 }
+
+/** Before a store that was away is asked again. */
+const AWAY_PAUSE_MS = 500;
 
 /** What a waiting process says: who leads, and once for each outage that the store cannot be asked. */
 function reactionsOf({ name, log }: LeadershipOptions): Pick<LeaseOptions, "onWait" | "onFailure"> {

@@ -26,6 +26,7 @@ describe("mongodb retry", () => {
       named("MongoServerError", { code: 10107 }),
       named("MongoServerError", { code: 1, errorLabels: ["RetryableWriteError"] }),
       named("MongoBulkWriteError", { errorResponse: lost }),
+      named("Error", { code: "EPIPE" }),
     ]) {
       expect(await retryTransient(failing(error, error))).to.equal(3);
     }

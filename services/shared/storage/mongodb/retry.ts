@@ -7,6 +7,14 @@ const FAILOVER_CODES: ReadonlySet<number> = new Set([91, 189, 10107, 11600, 1160
 const FAILOVER_NAMES = /^MongoNetworkTimeoutError$/;
 const TRANSIENT_NAMES =
   /^Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|TopologyClosed|ClientClosed)Error$/;
+/** The driver passes errors of a socket on as they are where the server ends it before a command is written. */
+const SOCKET_CODES: ReadonlySet<unknown> = new Set([
+  "EPIPE",
+  "ECONNRESET",
+  "ECONNREFUSED",
+  "ECONNABORTED",
+  "ETIMEDOUT",
+]);
 const PAUSES_MS = [100, 400, 1600];
 
 interface MongoFailure {
@@ -21,7 +29,7 @@ export function isTransient(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   const { name, code, errorLabels, errorResponse } = error as MongoFailure;
   if (typeof name === "string" && TRANSIENT_NAMES.test(name)) return true;
-  if (typeof code === "number" && TRANSIENT_CODES.has(code)) return true;
+  if (typeof code === "number" ? TRANSIENT_CODES.has(code) : SOCKET_CODES.has(code)) return true;
   if (Array.isArray(errorLabels) && errorLabels.includes("RetryableWriteError")) return true;
   // A bulk write wraps the error that ended it.
   return errorResponse !== error && isTransient(errorResponse);
