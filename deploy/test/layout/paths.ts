@@ -31,8 +31,8 @@ async function requireAnswers({ gateways }: Layout, paths: readonly string[]): P
   for (const { url } of gateways)
     for (const path of paths) {
       let response = await fetch(`${url}${path}`, { headers: { "x-api-key": KEY } });
-      // A store without snapshots is being written.
-      while (response.status === 503) {
+      // A store without snapshots is being written, or a busy machine starts.
+      while (response.status === 503 || response.status === 408) {
         await response.body?.cancel();
         await sleep(200);
         response = await fetch(`${url}${path}`, { headers: { "x-api-key": KEY } });

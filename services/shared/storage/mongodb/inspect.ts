@@ -1,5 +1,5 @@
 import type { Db } from "mongodb";
-import type { StoreInspection, TableSize } from "../inspect.ts";
+import type { StoreInspection, TableSize } from "../inspection.ts";
 import { databaseOf } from "../open.ts";
 import { MongoConnection } from "./connection.ts";
 import { readDeclarations } from "./declare.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { PageCheck, StoreInspection, TableSize } from "../inspect.ts";
+import type { PageCheck, StoreInspection, TableSize } from "../inspection.ts";
 import type { Connection } from "./connection.ts";
 import { messageOf, openConnection } from "./open-connection.ts";
 import { readDeclarations } from "./read-declarations.ts";
