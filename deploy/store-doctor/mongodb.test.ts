@@ -6,7 +6,7 @@ import { after, before, it } from "mocha";
 import { openStore } from "../../services/shared/storage/open.ts";
 import { type Collection, put, remove } from "../../services/shared/storage/port.ts";
 import { TestMongod } from "../../services/shared/storage/testkit/mongod/server.ts";
-import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
+import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { until } from "../../services/shared/testkit/fixture.ts";
 import { runProgram } from "../../services/shared/testkit/process.ts";
 import { COLLECTIONS, type TokenTransactionRow, tokenRows } from "../../services/solana/store/collections.ts";
@@ -15,7 +15,7 @@ import { optionsAt } from "./testkit/breaks.ts";
 
 const SOL = "So11111111111111111111111111111111111111112";
 
-describeWithProcesses("npm run doctor -- store: MongoDB", () => {
+describeThorough("npm run doctor -- store: MongoDB", () => {
   let folder: string;
   let server: TestMongod;
   before(async () => {
