@@ -1,7 +1,7 @@
 import type { Store } from "../../../services/shared/storage/port.ts";
 import type { Candle } from "../../../services/solana/metrics/candle.ts";
 import { joinCandles } from "../../../services/solana/metrics/candle.ts";
-import { toCandle } from "../../../services/solana/store/candle-row.ts";
+import { toContested } from "../../../services/solana/store/candle-row.ts";
 import {
   type CandleRow,
   type CheckpointRow,
@@ -85,9 +85,12 @@ async function lookAtLonger(
       order: [{ field: "start", direction: "asc" }],
     });
     const transactions = shorter.reduce((sum, each) => sum + each.transactions, 0);
+    // A candle that waits for a contest about a price has two readings, and a longer one those of the first contest alone.
+    const isContested = [row, ...shorter].some(({ ifRefused }) => ifRefused !== null);
     const isSame =
       transactions === row.transactions &&
-      isSameCandle(toCandle(row), joinCandles(shorter.flatMap(candleOf)));
+      (isContested ||
+        isSameCandle(candleOf(row), joinCandles(shorter.flatMap((part) => candleOf(part) ?? []))));
     findings.require("sums of tokens", {
       holds: isSame,
       what: `${mint}: the candle of ${seconds} s at ${start} is not what its ${shorter.length} candles of ${parts} s make.`,
@@ -96,7 +99,7 @@ async function lookAtLonger(
   }
 }
 
-const candleOf = (row: CandleRow): Candle | [] => toCandle(row) ?? [];
+const candleOf = (row: CandleRow): Candle | undefined => toContested(row).candle;
 
 /** Sums of USD are exact in any order, those of tokens but for rounding. */
 function isSameCandle(a: Candle | undefined, b: Candle | undefined): boolean {
