@@ -22,6 +22,8 @@ describe("Solana generator: instructions", () => {
       console.log("      pending: the programs' descriptions are not beside the repository");
       this.skip();
     }
+    // Seconds of work, many on a busy machine.
+    this.timeout(180_000);
     const layouts = readLayouts();
     const seen = new Set<string>();
     for (const { step, pool, leg, program } of listInstructions()) {

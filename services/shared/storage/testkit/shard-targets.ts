@@ -44,7 +44,7 @@ function filtersOf(declared: CompiledCollection): fc.Arbitrary<Record<string, un
     filterable.map((field) => field.name),
     { maxLength: 2 },
   );
-  return fc.tuple(leading, other).chain(([first, more]) => {
+  const queries = fc.tuple(leading, other).chain(([first, more]) => {
     const names = [...new Set([...first, ...more])];
     return fc.record(
       Object.fromEntries(
@@ -52,6 +52,13 @@ function filtersOf(declared: CompiledCollection): fc.Arbitrary<Record<string, un
       ),
     );
   });
+  // Of a wide row hardly a query names all of the shard key by chance.
+  const targeted = fc.record(
+    Object.fromEntries(
+      declared.shardKey.map((name) => [name, anyValueOf(declared.byName.get(name) as FieldInfo)] as const),
+    ),
+  );
+  return fc.oneof({ arbitrary: queries, weight: 9 }, { arbitrary: targeted, weight: 1 });
 }
 
 function rowsOf(declared: CompiledCollection): fc.Arbitrary<Record<string, unknown>> {
