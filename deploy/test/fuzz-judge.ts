@@ -28,7 +28,14 @@ const HEADERS = new Set([
   ...["payment-required", "ratelimit", "ratelimit-policy", "referrer-policy", "retry-after"],
   ...["strict-transport-security", "transfer-encoding", "vary", "www-authenticate", "x-cache"],
   ...["x-content-type-options", "x-data-as-of", "x-data-block", "x-data-block-hash", "x-data-from-block"],
-  ...["x-data-positions-from-block", "x-data-stale", "x-data-swap-share", "x-total-count", "link"],
+  ...[
+    "x-data-head",
+    "x-data-positions-from-block",
+    "x-data-stale",
+    "x-data-swap-share",
+    "x-total-count",
+    "link",
+  ],
   ...["x-dns-prefetch-control", "x-download-options", "x-frame-options", "x-ignored-parameters"],
   ...["x-permitted-cross-domain-policies", "x-session-id", "x-xss-protection"],
 ]);

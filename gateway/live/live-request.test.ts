@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { ServiceError } from "../../services/shared/errors.ts";
 import { catalogue } from "../catalogue.ts";
 import { parseEventId, toEvent, toEventId } from "./event.ts";
 import { readLiveRequest, wantsEvents } from "./live-request.ts";
@@ -34,7 +35,14 @@ describe("requests for live streams", () => {
     };
     const tokens = `tokens=0x${"a".repeat(40)}`;
     expect(read("/evm/prices", `${tokens}&chain_id=1`)).to.include({ chain: 1 });
-    expect(() => read("/evm/prices", `${tokens}&at_block=7`)).to.throw("Leave out at_block");
+    for (const asOf of ["at_block=7", "at_time=1795000000"])
+      for (const [path, query] of [
+        ["/evm/prices", tokens],
+        ["/evm/dexb/v3/pool", `pool_address=0x${"ab".repeat(20)}`],
+      ] as const)
+        expect(() => read(path, `${query}&${asOf}`))
+          .to.throw(ServiceError, `Leave out ${asOf.split("=")[0]}`)
+          .with.property("code", "bad_request");
     const trades = `token_address=${"1".repeat(32)}&days=1`;
     expect(read("/api/v1/solana/token-transactions", trades)).to.include({ chain: 0 });
     expect(() => read("/api/v1/solana/token-transactions", `${trades}&offset=5`)).to.throw(

@@ -1,4 +1,5 @@
 import type { Request } from "express";
+import { type AsOf, isAsOf, sentAsOf } from "../../services/shared/contract/as-of.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { EVENT_STREAM, FORMAT_PARAM } from "../../services/shared/contract/format.ts";
 import { parseQuery } from "../../services/shared/contract/parse.ts";
@@ -39,10 +40,13 @@ export function readLiveRequest(
       `Leave out ${FORMAT_PARAM}, or Accept: ${EVENT_STREAM}: events have one form, rows as arrays in the order of the columns.`,
     );
   }
-  const { chain_id, offset, at_block } = params as Readonly<Record<string, number | undefined>>;
-  if (at_block !== undefined) {
-    throw new ServiceError("bad_request", "Leave out at_block: the rows of one block never change.");
+  if (isAsOf(params as AsOf)) {
+    throw new ServiceError(
+      "bad_request",
+      `Leave out ${sentAsOf(params as AsOf).name}, or Accept: ${EVENT_STREAM}: a stream follows the head.`,
+    );
   }
+  const { chain_id, offset } = params as { readonly chain_id?: number; readonly offset?: number };
   if (live.kind === "appends" && offset !== undefined && offset > 0) {
     throw new ServiceError("bad_request", "offset must be 0 where new rows are followed: they come first.");
   }

@@ -25,6 +25,7 @@ const EXPOSED_HEADERS = [
   "X-Data-Block",
   "X-Data-Block-Hash",
   "X-Data-From-Block",
+  "X-Data-Head",
   "X-Data-Positions-From-Block",
   "X-Data-Stale",
   "X-Ignored-Parameters",

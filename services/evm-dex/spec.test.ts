@@ -26,6 +26,11 @@ const TIME: ParameterRule = {
   good: ["0", "1735689600"],
   bad: ["-1", "1.5", "1735689600000"],
 };
+/** An addition to the specification: docs/additions.md. */
+const AS_OF: Readonly<Record<string, ParameterRule>> = {
+  at_block: { good: ["0", "30000000"], bad: ["-1", "latest", "1.5"] },
+  at_time: { good: ["0", "1795000000"], bad: ["-1", "1.5", "1795000000000", "2026-11-26"] },
+};
 const CANDLES: Readonly<Record<string, ParameterRule>> = {
   after_time: TIME,
   before_time: TIME,
@@ -63,7 +68,7 @@ interface Row {
 const TABLE: Readonly<Record<string, Row>> = {
   "/evm/dexa/v2/fee-metrics": {
     mediaType: V2,
-    params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS },
+    params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS, ...AS_OF },
   },
   "/evm/dexa/v2/pool": {
     mediaType: V2,
@@ -71,19 +76,26 @@ const TABLE: Readonly<Record<string, Row>> = {
       chain_id: ONLY_8453,
       pool_address: REQUIRED_ADDRESS,
       apr_days_annualized: { required: true, good: ["1", "7", "30"], bad: ["0", "31", "7.5"] },
+      ...AS_OF,
     },
   },
   "/evm/dexa/v2/pool-volume": {
     mediaType: V2,
-    params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS },
+    params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS, ...AS_OF },
   },
   "/evm/dexa/v2/pools": { mediaType: V2, params: { chain_id: ONLY_8453, limit: LIMIT, offset: OFFSET } },
   "/evm/dexa/v2/provider-summary": {
     mediaType: V2,
     params: { chain_id: ONLY_8453, wallet_address: REQUIRED_ADDRESS },
   },
-  "/evm/dexa/v3/pool": { mediaType: V1, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
-  "/evm/dexb/v3/pool": { mediaType: V1, params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS } },
+  "/evm/dexa/v3/pool": {
+    mediaType: V1,
+    params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS, ...AS_OF },
+  },
+  "/evm/dexb/v3/pool": {
+    mediaType: V1,
+    params: { chain_id: ONLY_8453, pool_address: REQUIRED_ADDRESS, ...AS_OF },
+  },
   "/evm/dexb/v3/pools": {
     mediaType: V1,
     params: { chain_id: ONLY_8453, token_address: ADDRESS, limit: LIMIT, offset: OFFSET },
@@ -92,7 +104,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   "/evm/chains": { mediaType: V1, params: {} },
   "/evm/clones/v3/pool": {
     mediaType: V1,
-    params: { chain_id: EITHER_CHAIN, pool_address: REQUIRED_ADDRESS },
+    params: { chain_id: EITHER_CHAIN, pool_address: REQUIRED_ADDRESS, ...AS_OF },
   },
   "/evm/clones/v3/pools": {
     mediaType: V1,
@@ -110,7 +122,7 @@ const TABLE: Readonly<Record<string, Row>> = {
         good: [USDC, `${USDC},${WETH}`],
         bad: ["", `${USDC},`, `${USDC} ${WETH}`, "usdc"],
       },
-      at_block: { good: ["0", "30000000"], bad: ["-1", "latest", "1.5"] },
+      ...AS_OF,
     },
   },
   "/evm/ohlcv/pool": {

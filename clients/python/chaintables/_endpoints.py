@@ -1478,13 +1478,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Table[EvmDexaV2FeeMetricsRow]:
         """/evm/dexa/v2/fee-metrics: Fee metrics of one dexa V2 pool.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.get("/evm/dexa/v2/fee-metrics", chain_id=chain_id, pool_address=pool_address)
+        return self.get("/evm/dexa/v2/fee-metrics", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def live_evm_dexa_v2_fee_metrics(
         self,
@@ -1505,14 +1509,18 @@ class Endpoints(ABC):
         chain_id: int | None = None,
         pool_address: str,
         apr_days_annualized: int,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Table[EvmDexaV2PoolRow]:
         """/evm/dexa/v2/pool: One dexa V2 pool.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
         :param apr_days_annualized: Number of previous completed UTC days the APR is computed from: 7 annualizes the previous 7 completed UTC days. Bounds: at least 1, at most 30.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.get("/evm/dexa/v2/pool", chain_id=chain_id, pool_address=pool_address, apr_days_annualized=apr_days_annualized)
+        return self.get("/evm/dexa/v2/pool", chain_id=chain_id, pool_address=pool_address, apr_days_annualized=apr_days_annualized, at_block=at_block, at_time=at_time)
 
     def live_evm_dexa_v2_pool(
         self,
@@ -1534,13 +1542,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Table[EvmDexaV2PoolVolumeRow]:
         """/evm/dexa/v2/pool-volume: Recent activity of one dexa V2 pool.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.get("/evm/dexa/v2/pool-volume", chain_id=chain_id, pool_address=pool_address)
+        return self.get("/evm/dexa/v2/pool-volume", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def live_evm_dexa_v2_pool_volume(
         self,
@@ -1603,13 +1615,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Table[EvmDexaV3PoolRow]:
         """/evm/dexa/v3/pool: Metrics of one dexa V3 pool.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.get("/evm/dexa/v3/pool", chain_id=chain_id, pool_address=pool_address)
+        return self.get("/evm/dexa/v3/pool", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def live_evm_dexa_v3_pool(
         self,
@@ -1629,13 +1645,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Table[EvmDexbV3PoolRow]:
         """/evm/dexb/v3/pool: Metrics of one dexb V3 pool, with fees APR.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.get("/evm/dexb/v3/pool", chain_id=chain_id, pool_address=pool_address)
+        return self.get("/evm/dexb/v3/pool", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def live_evm_dexb_v3_pool(
         self,
@@ -1701,13 +1721,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Table[EvmClonesV3PoolRow]:
         """/evm/clones/v3/pool: Metrics of one V3 pool of the clone-family DEXes, with fees APR.
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.get("/evm/clones/v3/pool", chain_id=chain_id, pool_address=pool_address)
+        return self.get("/evm/clones/v3/pool", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def live_evm_clones_v3_pool(
         self,
@@ -1781,14 +1805,16 @@ class Endpoints(ABC):
         chain_id: int | None = None,
         tokens: Sequence[str],
         at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Table[EvmPricesRow]:
         """/evm/prices: USD prices of tokens.
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
         :param tokens: Addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items.
-        :param at_block: Prices at the end of this block; without it, of the indexed head. Bounds: at least 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.get("/evm/prices", chain_id=chain_id, tokens=tokens, at_block=at_block)
+        return self.get("/evm/prices", chain_id=chain_id, tokens=tokens, at_block=at_block, at_time=at_time)
 
     def live_evm_prices(
         self,

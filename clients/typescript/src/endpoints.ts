@@ -19,6 +19,10 @@ export interface EvmDexaV2FeeMetricsParams {
   readonly chain_id?: number | undefined;
   /** Address of the pool. */
   readonly pool_address: string;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
 }
 
 /** A row of /evm/dexa/v2/fee-metrics: Fee metrics of one dexa V2 pool. Order of rows: one row. */
@@ -53,6 +57,10 @@ export interface EvmDexaV2PoolParams {
   readonly pool_address: string;
   /** Number of previous completed UTC days the APR is computed from: 7 annualizes the previous 7 completed UTC days. Bounds: at least 1, at most 30. */
   readonly apr_days_annualized: number;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
 }
 
 /** A row of /evm/dexa/v2/pool: One dexa V2 pool. Order of rows: one row. */
@@ -111,6 +119,10 @@ export interface EvmDexaV2PoolVolumeParams {
   readonly chain_id?: number | undefined;
   /** Address of the pool. */
   readonly pool_address: string;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
 }
 
 /** A row of /evm/dexa/v2/pool-volume: Recent activity of one dexa V2 pool. Order of rows: one row. */
@@ -229,6 +241,10 @@ export interface EvmDexaV3PoolParams {
   readonly chain_id?: number | undefined;
   /** Address of the pool. */
   readonly pool_address: string;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
 }
 
 /** A row of /evm/dexa/v3/pool: Metrics of one dexa V3 pool. Order of rows: one row. */
@@ -283,6 +299,10 @@ export interface EvmDexbV3PoolParams {
   readonly chain_id?: number | undefined;
   /** Address of the pool. */
   readonly pool_address: string;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
 }
 
 /** A row of /evm/dexb/v3/pool: Metrics of one dexb V3 pool, with fees APR. Order of rows: one row. */
@@ -396,6 +416,10 @@ export interface EvmClonesV3PoolParams {
   readonly chain_id?: number | undefined;
   /** Address of the pool. */
   readonly pool_address: string;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
 }
 
 /** A row of /evm/clones/v3/pool: Metrics of one V3 pool of the clone-family DEXes, with fees APR. Order of rows: one row. */
@@ -520,8 +544,10 @@ export interface EvmPricesParams {
   readonly chain_id?: number | undefined;
   /** Addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items. */
   readonly tokens: readonly string[];
-  /** Prices at the end of this block; without it, of the indexed head. Bounds: at least 0. */
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
   readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
 }
 
 /** A row of /evm/prices: USD prices of tokens. Order of rows: the tokens as they were sent, one row each. */

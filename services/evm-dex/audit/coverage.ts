@@ -254,5 +254,8 @@ export const COVERAGE: Coverage = {
   },
 };
 
-/** Collections of which nothing is served: what services ask of the ingest, and what it no longer keeps. */
-export const NOT_SERVED: ReadonlySet<string> = new Set(["wallet_requests", "retentions"]);
+/**
+ * Collections of which nothing is served at the head: what services ask of the ingest, what it no longer keeps, and what it
+ * read at earlier blocks, whose states nodes have no more.
+ */
+export const NOT_SERVED: ReadonlySet<string> = new Set(["wallet_requests", "retentions", "observations"]);

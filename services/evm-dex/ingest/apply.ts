@@ -17,6 +17,7 @@ import type { NewHead } from "./snapshots/snapshot-writer.ts";
 import type { FactoryFeeBook } from "./state/factory-fee-book.ts";
 import type { FeeBook } from "./state/fee-book.ts";
 import type { Indexer } from "./state/indexer.ts";
+import type { ObservationBook } from "./state/observation-book.ts";
 import { writeProgress } from "./write.ts";
 
 /** All that turns batches into stored rows; rebuilt after a rollback. */
@@ -26,6 +27,7 @@ export interface IngestPipeline {
   readonly indexer: Indexer;
   readonly feeBook: FeeBook;
   readonly factoryFeeBook: FactoryFeeBook;
+  readonly observationBook: ObservationBook;
   readonly unknownPools: UnknownPools;
   /** Shared with the fetchers, which run ahead: all of them see pools that get LP tokens. */
   readonly watchedPools: WatchedPools;
@@ -87,6 +89,9 @@ export async function applyBatch(
         observeBalances(states, { pools: flushed.touched, head, hashOf }),
       ])
     : [[], []];
+  const observations = observe
+    ? await pipeline.observationBook.changesOf({ pools: flushed.touched, fees, factoryFees })
+    : [];
   const next: CheckpointRow = {
     ...checkpoint,
     blockNumber: batch.last.number,
@@ -98,8 +103,12 @@ export async function applyBatch(
     indexer,
     flushed,
     guard: pipeline.guard,
-    progress: { checkpoint: next, fees, factoryFees, headers: batch.headers, answers: batch.answers },
+    progress: {
+      ...{ checkpoint: next, fees, factoryFees, observations },
+      ...{ headers: batch.headers, answers: batch.answers },
+    },
   });
+  pipeline.observationBook.settle(observations);
   const traded = flushed.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
   return { checkpoint: next, touched: traded.map((entry) => entry.row) };
 }

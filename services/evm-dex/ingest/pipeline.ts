@@ -15,6 +15,7 @@ import { BlockStates } from "./reads/block-states.ts";
 import { FactoryFeeBook } from "./state/factory-fee-book.ts";
 import { FeeBook } from "./state/fee-book.ts";
 import { loadIndexer } from "./state/load-indexer.ts";
+import { ObservationBook } from "./state/observation-book.ts";
 import { healIndexer, type Undone } from "./undo/heal.ts";
 
 interface PipelineDeps {
@@ -38,6 +39,7 @@ export async function openPipeline(deps: PipelineDeps, checkpoint: CheckpointRow
     indexer,
     feeBook: await FeeBook.load(store, chain.chainId),
     factoryFeeBook: await FactoryFeeBook.load(store, chain),
+    observationBook: new ObservationBook(store, chain.chainId),
     unknownPools: new UnknownPools(source, { factories: chain.factories, fromBlock: checkpoint.fromBlock }),
     watchedPools: await loadWatchedPools(store, { source, pools: indexer.pools, checkpoint }),
     tokenReader: new TokenReader(store, source),
@@ -61,6 +63,7 @@ export async function healPipeline(
   await healIndexer(store, { indexer, anchors: chain.stablecoins, target, undone });
   feeBook.rollback(target);
   factoryFeeBook.rollback(target);
+  pipeline.observationBook.clear();
   await rewatch(watchedPools, { source, pools: indexer.pools, checkpoint, ...undone });
   return {
     ...pipeline,

@@ -19,6 +19,7 @@ import {
   rollups,
   tokens,
 } from "../store/collections.ts";
+import { type ObservationRow, observations } from "../store/observations.ts";
 import { toAnchorRows } from "../store/price-links.ts";
 import {
   type FactoryFeeRow,
@@ -39,6 +40,8 @@ interface Progress {
   /** Fees read at the checkpoint or before. */
   readonly fees: readonly PoolFeeRow[];
   readonly factoryFees: readonly FactoryFeeRow[];
+  /** What of it and of balances has changed. */
+  readonly observations?: readonly ObservationRow[];
   /** Headers up to the checkpoint; empty during backfill, far behind the head. */
   readonly headers: readonly HeaderRow[];
   /** What feeds said in these blocks. */
@@ -77,6 +80,7 @@ export async function writeProgress(
       put(lpEvents, lp.events),
       put(gauges, flushed.gauges),
       put(priceLinks, flushed.links),
+      put(observations, [...(progress.observations ?? [])]),
       put(headers, [...progress.headers]),
       put(feedAnswers, toAnswerRows(progress.answers ?? [], chainId)),
     ),

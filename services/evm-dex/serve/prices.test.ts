@@ -86,18 +86,19 @@ describe("createPriceSource", () => {
     expect(at.prices).to.deep.equal([{ token: MEME, usd: 3.1, hops: 2, depthUsd: 62_000, origin: from }]);
   });
 
-  it("returns a block's own time where its header is kept, else the time of the last block with events", async () => {
+  it("returns a block's own time where its header is kept, else the time of the last block with events or another price", async () => {
     await fill();
     const timeOf = async (block: number) =>
       (await prices.getPrices({ chainId: CHAIN_ID, tokens: [], block })).blockTime;
-    expect(await timeOf(120), "no event yet: where the index begins").to.equal(1_700_000_000);
+    expect(await timeOf(109), "no event yet: where the index begins").to.equal(1_700_000_000);
+    expect(await timeOf(120), "of a price that changed in block 110").to.equal(110);
     await store.write([
       put(poolEvents, [eventRow({ blockNumber: 130, time: 1_700_000_060 })]),
       put(headers, [
         { chainId: CHAIN_ID, number: 190, hash: hash(190), parentHash: hash(189), time: 1_700_000_377 },
       ]),
     ]);
-    expect(await timeOf(129)).to.equal(1_700_000_000);
+    expect(await timeOf(129)).to.equal(110);
     expect(await timeOf(130)).to.equal(1_700_000_060);
     expect(await timeOf(131)).to.equal(1_700_000_060);
     expect(await timeOf(190)).to.equal(1_700_000_377);

@@ -1,10 +1,9 @@
 import { ServiceError } from "../../shared/errors.ts";
 import type { PriceSource, PricesResponse, TokenPrice } from "../../shared/grpc/types.ts";
-import { headers } from "../../shared/index/evm/headers.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { findKnownBlock } from "../store/block-times.ts";
 import { type CheckpointRow, priceLinks } from "../store/collections.ts";
 import { readPrices, type StoredPrice } from "../store/price-links.ts";
-import { lastEventTime } from "../store/queries.ts";
 import { getRetention } from "../store/retention.ts";
 import type { StoreDeps } from "./deps.ts";
 import { readAtHead } from "./head.ts";
@@ -79,13 +78,13 @@ export async function readPricesAt(
   { tokens, block, checkpoint }: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
 ): Promise<PricesResponse> {
   const { chainId, blockNumber, blockTime, fromTime } = checkpoint;
-  const [prices, time] = await Promise.all([
+  const [prices, known] = await Promise.all([
     readPrices(store, { chainId, tokens, block }),
-    block === blockNumber ? blockTime : timeOf(store, { chainId, block }),
+    block === blockNumber ? { time: blockTime } : findKnownBlock(store, { checkpoint, block }),
   ]);
   return {
     block,
-    blockTime: time ?? fromTime,
+    blockTime: known?.time ?? fromTime,
     prices: tokens.map((token) => toTokenPrice(token, prices.get(token))),
   };
 }
@@ -97,13 +96,4 @@ function toTokenPrice(token: string, price: StoredPrice | undefined): TokenPrice
   const { pool, parent, support, departure } = link;
   const origin = { pool, parent, restUsd: support.restUsd, changedAt, departed: departure !== undefined };
   return { token, usd, hops, depthUsd: support.depthUsd, origin };
-}
-
-/** Only the last blocks have headers; before them, prices are those of the last block with events. */
-async function timeOf(store: Store, at: { chainId: number; block: number }): Promise<number | undefined> {
-  const [header, eventTime] = await Promise.all([
-    store.get(headers, { chainId: at.chainId, number: at.block }),
-    lastEventTime(store, at),
-  ]);
-  return header?.time ?? eventTime;
 }

@@ -3,6 +3,7 @@ import { CHECKPOINT_FIELDS } from "../../shared/index/evm/checkpoint.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 import { poolListColumns } from "../endpoints/pool-list-columns.ts";
+import { observations } from "./observations.ts";
 import { retentions } from "./retention.ts";
 import { V2_COLLECTIONS } from "./v2-collections.ts";
 
@@ -348,6 +349,7 @@ export const COLLECTIONS = [
   rollups,
   poolUsers,
   priceLinks,
+  observations,
   retentions,
   ...V2_COLLECTIONS,
 ];

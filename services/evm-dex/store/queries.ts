@@ -236,26 +236,23 @@ export async function lastEventsUpTo(
   return new Map(rows.map((row) => [row.poolAddress, row]));
 }
 
-/** The block of a pool's last swap, and the pool's state after it. */
+/** The block of a pool's last swap up to a block, and the pool's state after it. */
 export async function lastSwapOf(
   store: Store,
-  { chainId, poolAddress }: { chainId: number; poolAddress: string },
+  {
+    chainId,
+    poolAddress,
+    block,
+    time,
+  }: { chainId: number; poolAddress: string; block: number; time: number },
 ): Promise<Pick<PoolEventRow, "blockNumber" | "state"> | undefined> {
   const [row] = await store.find(poolEvents, {
-    filter: { chainId, poolAddress, kind: "swap" },
+    filter: { chainId, poolAddress, time: { lte: time }, blockNumber: { lte: block }, kind: "swap" },
     order: NEWEST_FIRST,
     limit: 1,
     fields: ["blockNumber", "state"],
   });
   return row;
-}
-
-/** Unix seconds of the last block with events, up to `block` where that is given. */
-export async function lastEventTime(
-  store: Store,
-  { chainId, block = Number.MAX_SAFE_INTEGER }: { chainId: number; block?: number },
-): Promise<number | undefined> {
-  return (await lastEventBlock(store, { chainId, block }))?.time;
 }
 
 /** The last block with events, up to `block` where that is given. */
@@ -314,6 +311,30 @@ export function findSwaps(
     filter: { chainId, poolAddress, time: { gte: start, lt: end }, kind: "swap" },
     order: OLDEST_FIRST,
     fields: ["time", "sender", "valueUsd", "feeUsd", "tickTravel"],
+  });
+}
+
+/** Who made a pool's swaps from a second on, up to a block that lies in the last one. */
+export function findSenders(
+  store: Store,
+  {
+    chainId,
+    poolAddress,
+    from,
+    to,
+    block,
+  }: { chainId: number; poolAddress: string; from: number; to: number; block: number },
+): Promise<Pick<PoolEventRow, "time" | "sender">[]> {
+  return store.find(poolEvents, {
+    filter: {
+      chainId,
+      poolAddress,
+      time: { gte: from, lte: to },
+      blockNumber: { lte: block },
+      kind: "swap",
+    },
+    order: OLDEST_FIRST,
+    fields: ["time", "sender"],
   });
 }
 

@@ -82,9 +82,13 @@ describeWithChain("evm-dex ingest: every family of the local chain", () => {
       const [reserve0, reserve1] = await chain.aerodrome.reserves(address);
       const fee = await chain.aerodrome.fee({ address, stable });
       const { pool, row } = await stored(address);
+      const { checkpoint } = ingest.sync;
       const label = `${spec.base}/${spec.quote}`;
       expect(await auditValues(address), label).to.include({ reserve0, reserve1 });
-      expect(await readV2Fee(ingest.store, { pool, state: readV2State(row.state) }), label).to.equal(fee);
+      expect(
+        await readV2Fee(ingest.store, { pool, checkpoint, state: readV2State(row.state) }),
+        label,
+      ).to.equal(fee);
     }
   });
 });

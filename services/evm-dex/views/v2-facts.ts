@@ -14,7 +14,8 @@ import type { CheckpointRow, PoolRow } from "../store/collections.ts";
 import { readPrices } from "../store/price-links.ts";
 import { getPoolState, getTokens } from "../store/queries.ts";
 import type { V2RollupRow } from "../store/v2-collections.ts";
-import { createNoDataError } from "./view.ts";
+import { readPastState } from "./past-state.ts";
+import { createNoDataError, type ViewQuery } from "./view.ts";
 
 /** The tokens that gauges pay, by the factory of their pools. */
 export interface RewardTokens {
@@ -128,13 +129,9 @@ interface V2Facts extends V2Worth {
 /** Reads a pool at the head. Throws not_found where its state is not known yet. */
 export async function readV2Facts(
   store: Store,
-  {
-    pool,
-    checkpoint,
-    rewardToken,
-  }: { pool: PoolRow; checkpoint: CheckpointRow; rewardToken: string | undefined },
+  { pool, checkpoint, isPast, rewardToken }: ViewQuery & { rewardToken: string | undefined },
 ): Promise<V2Facts> {
-  const row = await getPoolState(store, pool);
+  const row = await (isPast ? readPastState(store, { pool, checkpoint }) : getPoolState(store, pool));
   const state = row === undefined ? stateWithoutEvents(pool, checkpoint) : readV2State(row.state);
   if (state === undefined) throw createNoDataError(pool, checkpoint);
   const tokens = await readTokenFacts(store, {

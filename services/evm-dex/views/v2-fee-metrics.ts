@@ -4,11 +4,11 @@ import { toWholeTokens } from "../metrics/pool-price.ts";
 import { swapFeeApr } from "../metrics/v2-apr.ts";
 import { feesUsdOf, type V2Bucket, volumeUsdOf } from "../metrics/v2-bucket.ts";
 import { completedDays, partsOf, v2SumOf } from "../metrics/v2-window.ts";
-import type { CheckpointRow, PoolRow } from "../store/collections.ts";
+import type { PoolRow } from "../store/collections.ts";
 import { findV2Rollups } from "../store/v2-queries.ts";
 import { coverageOf, readV2Facts, toV2Bucket } from "./v2-facts.ts";
 import { readV2Fee } from "./v2-fee.ts";
-import type { PoolView } from "./view.ts";
+import type { PoolView, ViewQuery } from "./view.ts";
 
 const DAYS = 7;
 /** Unit of the factory's fees, in hundredths of a bip. */
@@ -22,7 +22,7 @@ export const v2FeeMetricsView: PoolView<V2FeeMetricsRow> = {
 
 type V2FeeMetricsRow = Awaited<ReturnType<typeof readRow>>;
 
-async function readRow(store: Store, query: { pool: PoolRow; checkpoint: CheckpointRow }) {
+async function readRow(store: Store, query: ViewQuery) {
   const { pool, checkpoint } = query;
   const { state, tvlUsd } = await readV2Facts(store, { ...query, rewardToken: undefined });
   const window = completedDays(checkpoint.blockTime, DAYS);
@@ -35,7 +35,7 @@ async function readRow(store: Store, query: { pool: PoolRow; checkpoint: Checkpo
   const week = cellsOf(pool, v2SumOf(buckets, { window, coverage }));
   return {
     poolId: pool.poolAddress,
-    feeTier: (await readV2Fee(store, { pool, state })) * FEE_UNIT,
+    feeTier: (await readV2Fee(store, { ...query, state })) * FEE_UNIT,
     timeframeAt: "7d",
     feeApr: swapFeeApr(week.feesUsd, { days: DAYS, tvlUsd }),
     volumeTvlRatio:

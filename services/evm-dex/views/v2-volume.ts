@@ -4,10 +4,11 @@ import { toDecimal } from "../metrics/decimal.ts";
 import { type LargeSwap, largestOf } from "../metrics/large-swaps.ts";
 import { type V2Bucket, volumeUsdOf } from "../metrics/v2-bucket.ts";
 import { hoursUpTo, partsOf, v2SumOf } from "../metrics/v2-window.ts";
-import type { CheckpointRow, PoolRow } from "../store/collections.ts";
+import { v2LargeSwaps } from "../store/v2-collections.ts";
 import { findLargeSwaps, findV2Rollups } from "../store/v2-queries.ts";
+import { readOpenHour, withOpenHour } from "./past-v2-buckets.ts";
 import { coverageOf, toV2Bucket } from "./v2-facts.ts";
-import type { PoolView } from "./view.ts";
+import type { PoolView, ViewQuery } from "./view.ts";
 
 const HOURS = 24;
 const ZERO_FOR_ONE = "token0_to_token1";
@@ -16,23 +17,30 @@ const ONE_FOR_ZERO = "token1_to_token0";
 export const v2VolumeView: PoolView<V2VolumeRow> = {
   name: "v2-volume",
   generation: "v2",
+  needs: [{ rows: v2LargeSwaps.name, seconds: HOURS * HOUR }],
   read: readRow,
 };
 
+type Timed = Readonly<V2Bucket> & { readonly start: number };
+
 type V2VolumeRow = Awaited<ReturnType<typeof readRow>>;
 
-async function readRow(store: Store, { pool, checkpoint }: { pool: PoolRow; checkpoint: CheckpointRow }) {
+async function readRow(store: Store, query: ViewQuery) {
+  const { pool, checkpoint } = query;
   const { chainId, poolAddress } = pool;
   const window = hoursUpTo(checkpoint.blockTime, HOURS);
   const before = { start: window.start - HOURS * HOUR, end: window.start };
-  const [rows, largeRows] = await Promise.all([
+  const [rows, largeRows, open] = await Promise.all([
     findV2Rollups(store, {
       ...{ chainId, pools: [poolAddress], span: HOUR },
       ...{ start: before.start, end: window.end },
     }),
     findLargeSwaps(store, { chainId, poolAddress, ...window }),
+    readOpenHour(store, query),
   ]);
-  const buckets = rows.map(toV2Bucket);
+  const buckets = withOpenHour<Timed>(rows.map(toV2Bucket), open?.bucket);
+  const closed = largeRows.filter(({ start }) => open === undefined || start < open.bucket.start);
+  const large = [...closed.flatMap((row) => row.swaps as LargeSwap[]), ...(open?.largest ?? [])];
   const coverage = coverageOf(pool, checkpoint);
   const sum = v2SumOf(buckets, { window, coverage });
   const volumeUsd = sum === undefined ? null : volumeUsdOf(sum);
@@ -54,7 +62,7 @@ async function readRow(store: Store, { pool, checkpoint }: { pool: PoolRow; chec
       [ONE_FOR_ZERO, volumeUsd === null ? null : (sum?.oneForZeroUsd ?? null)],
     ],
     // The ten largest swaps of an hour need not be among those of the window.
-    largestSwaps: sum === undefined ? [] : largestCells(largeRows.flatMap((row) => row.swaps as LargeSwap[])),
+    largestSwaps: sum === undefined ? [] : largestCells(large),
     updatedAt: checkpoint.blockTime,
   };
 }

@@ -11,39 +11,36 @@ import {
   sumRangesAt,
 } from "../metrics/pool-windows.ts";
 import type { Edge } from "../metrics/window.ts";
-import {
-  findCloses,
-  findLastUsers,
-  findSwaps,
-  getRollups,
-  lastCloseBefore,
-  sumRollups,
-} from "../store/queries.ts";
+import { findLastUsers, findSwaps, getRollups, lastCloseBefore, sumRollups } from "../store/queries.ts";
+import { type Rollups, rollupsOf } from "./past-buckets.ts";
 
 interface PoolKey {
   readonly chainId: number;
   readonly poolAddress: string;
 }
 
-/** All that the six ranges of a v3 pool at a head are computed from. */
+/** All that the six ranges of a v3 pool at a head are computed from; of an earlier block with `rollups` as they were then. */
 export async function readBuckets(
   store: Store,
-  { pool, headTime }: { pool: PoolKey; headTime: number },
+  { pool, headTime, ...query }: { pool: PoolKey; headTime: number; rollups?: Rollups | undefined },
 ): Promise<PoolBuckets> {
   const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
+  const rollups = query.rollups ?? rollupsOf(store, key);
   const [sums, edges, coarse, closes] = await Promise.all([
     Promise.all(
       sumRangesAt(headTime).map(async (range) => ({
         ...range,
-        totals: await sumRollups(store, { ...key, ...range }),
+        totals: await rollups.sum(range),
       })),
     ),
     readEdges(store, { key, edges: edgesAt(headTime) }),
     readCoarse(store, { key, hours: firstHoursAt(headTime) }),
     Promise.all(
       closeRangesAt(headTime).map(async (range) => {
-        const at = { ...key, ...range };
-        const [before, found] = await Promise.all([lastCloseBefore(store, at), findCloses(store, at)]);
+        const [before, found] = await Promise.all([
+          lastCloseBefore(store, { ...key, ...range }),
+          rollups.closes(range),
+        ]);
         return [range.span, { before, closes: found }] as const;
       }),
     ),

@@ -1,5 +1,6 @@
 import { formatDateTime } from "../../shared/contract/cells.ts";
 import type { Store } from "../../shared/storage/port.ts";
+import { HOUR, MINUTE } from "../metrics/bucket.ts";
 import { toWholeTokens } from "../metrics/pool-price.ts";
 import { metricsOf, type RangeMetrics } from "../metrics/pool-windows.ts";
 import { pairUsd } from "../metrics/v2-usd.ts";
@@ -9,28 +10,39 @@ import { protocolOf } from "../protocols/index.ts";
 import type { Protocol } from "../protocols/protocol.ts";
 import { priceOf } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
-import type { PoolRow } from "../store/collections.ts";
+import { type PoolRow, rollups } from "../store/collections.ts";
+import { lastObservation } from "../store/observations.ts";
 import { readPrices } from "../store/price-links.ts";
 import { getPoolFee, getPoolState, type PoolState } from "../store/queries.ts";
+import { pastRollupsOf } from "./past-buckets.ts";
+import { readPastState } from "./past-state.ts";
+import { withPastUsers } from "./past-users.ts";
 import { readBuckets } from "./v3-buckets.ts";
-import { createNoDataError, type PoolView } from "./view.ts";
+import { createNoDataError, createUnreadError, type PoolView, type ViewQuery } from "./view.ts";
 
 /** All columns of the v3 pool endpoints of any family for one pool. */
 export const v3PoolView: PoolView<V3PoolRow> = {
   name: "v3",
   generation: "v3",
-  async read(store, { pool, checkpoint }) {
-    const state = await getPoolState(store, pool);
+  // Closes of minutes, and those of the open hour.
+  needs: [{ rows: `${rollups.name}/${MINUTE}`, seconds: HOUR + MINUTE }],
+  async read(store, query) {
+    const { pool, checkpoint, isPast } = query;
+    const state = await (isPast ? readPastState(store, query) : getPoolState(store, pool));
     if (state === undefined) throw createNoDataError(pool, checkpoint);
-    const fee = await readFee(store, pool);
+    const fee = await readFee(store, query);
     const tvlUsd = await readTvlUsd(store, { pool, state, block: checkpoint.blockNumber });
-    const buckets = await readBuckets(store, { pool, headTime: checkpoint.blockTime });
+    const buckets = await readBuckets(store, {
+      ...{ pool, headTime: checkpoint.blockTime },
+      rollups: isPast ? await pastRollupsOf(store, query) : undefined,
+    });
     const metrics = metricsOf(buckets, {
       headTime: checkpoint.blockTime,
       coverage: { createdAt: pool.createdAt, indexedFrom: checkpoint.fromTime },
       tvlUsd,
     });
-    return rowOf({ pool, state, fee, tvlUsd, metrics });
+    const counted = isPast ? await withPastUsers(store, metrics, query) : metrics;
+    return rowOf({ pool, state, fee, tvlUsd, metrics: counted });
   },
 };
 
@@ -38,10 +50,14 @@ export const v3PoolView: PoolView<V3PoolRow> = {
 type V3PoolRow = ReturnType<typeof rowOf>;
 
 /** The fee in force; the tier's where no other was read. */
-async function readFee(store: Store, pool: PoolRow): Promise<number> {
+async function readFee(store: Store, { pool, checkpoint, isPast }: ViewQuery): Promise<number> {
   if (protocolOf(pool.protocol).feeCall === undefined) return pool.fee;
-  const row = await getPoolFee(store, pool);
-  return row?.fee ?? pool.fee;
+  if (!isPast) return (await getPoolFee(store, pool))?.fee ?? pool.fee;
+  const { chainId, poolAddress: address } = pool;
+  const at = { chainId, address, what: "fee", block: checkpoint.blockNumber } as const;
+  const read = await lastObservation(store, at);
+  if (read === undefined) throw createUnreadError(pool, { checkpoint, what: "fee" });
+  return read.value0 === null ? pool.fee : Number(read.value0);
 }
 
 /** balanceOf(pool) of both tokens × their prices, within the bounds of pairValues; null while one has no price. */

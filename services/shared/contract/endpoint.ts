@@ -67,13 +67,20 @@ export type SortableOf<E extends Endpoint> = Extract<
   { readonly sortable: true }
 >["name"];
 
+/** Parameters that may be left out and have no default. */
+type OptionalParam<P extends ParamShape> = {
+  [K in keyof P]: undefined extends z.output<P[K]> ? (unknown extends z.output<P[K]> ? never : K) : never;
+}[keyof P];
+
 /** Parsed parameters under their wire names; `order` (empty when none was sent) where columns are sortable. */
 export type ParamsOf<E extends Endpoint> = {
-  readonly [K in keyof E["params"]]: z.output<E["params"][K]>;
+  readonly [K in Exclude<keyof E["params"], OptionalParam<E["params"]>>]: z.output<E["params"][K]>;
+} & {
+  readonly [K in OptionalParam<E["params"]>]?: z.output<E["params"][K]>;
 } & ([SortableOf<E>] extends [never] ? unknown : { readonly order: readonly OrderTerm<SortableOf<E>>[] });
 
 /**
- * The block that a result was computed at: X-Data-Block, X-Data-Block-Hash, X-Data-As-Of, X-Data-From-Block,
+ * The block that a result was computed at: X-Data-Block, X-Data-Block-Hash, X-Data-As-Of, X-Data-Head, X-Data-From-Block,
  * X-Data-Positions-From-Block, X-Data-Swap-Share, X-Data-Stale and the ETag.
  */
 export interface DataVersion {
@@ -81,6 +88,10 @@ export interface DataVersion {
   /** Unix seconds of that block. */
   readonly time: number;
   readonly blockHash?: string;
+  /** X-Data-Head: the indexed head, of a result that is of an earlier block (at_block, at_time). */
+  readonly head?: number;
+  /** Whether the block is final: the response may be kept for long. Not part of the ETag. */
+  readonly isFinal?: boolean;
   /** First indexed block: numbers cover nothing before it. */
   readonly fromBlock?: number;
   /** X-Data-Positions-From-Block: from this block on all LP positions of the wallet are known. */

@@ -1,4 +1,5 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
+import { type AsOf, isAsOf } from "../contract/as-of.ts";
 import type { DataVersion, Endpoint, ParamsOf, TableResult } from "../contract/endpoint.ts";
 import { EXAMPLES_PATH, type Examples } from "../contract/examples.ts";
 import { mediaTypeOf } from "../contract/format.ts";
@@ -62,6 +63,8 @@ export interface ServiceAppOptions {
 }
 
 const DEFAULT_MAX_AGE_SECONDS = 1;
+/** Of a response about a final block. Not for ever: later versions of this software may know more of it. */
+const FINAL_MAX_AGE_SECONDS = 86_400;
 
 /**
  * The HTTP face of a service: every declared endpoint at its exact path (GET and HEAD), /livez, /readyz and /metrics.
@@ -179,7 +182,8 @@ async function handleRequest(request: {
   const wanted = req.headers["if-none-match"];
   const maxAge = options.maxAgeSeconds?.(endpoint, params) ?? DEFAULT_MAX_AGE_SECONDS;
   // "*" matches any existing resource, which only the handler knows.
-  const known = hasEntityTags(wanted) ? options.dataVersion?.(endpoint, params) : undefined;
+  const isOfHead = !isAsOf(params as AsOf);
+  const known = isOfHead && hasEntityTags(wanted) ? options.dataVersion?.(endpoint, params) : undefined;
   if (known !== undefined) {
     const tag = entityTag({ endpoint, params, format }, { version: known });
     if (matchesTag(wanted, tag)) return sendNotModified(res, { tag, version: known, maxAge });
@@ -255,11 +259,13 @@ function setCacheHeaders(res: Response, { tag, version, maxAge }: CacheState): v
   // Also where the query names the format: caches then keep a copy too many, never a wrong one.
   res.setHeader("Vary", "Accept");
   // Private: a response may have been paid for.
-  res.setHeader("Cache-Control", `private, max-age=${maxAge}`);
+  const lasts = version?.isFinal ? `${FINAL_MAX_AGE_SECONDS}, immutable` : String(maxAge);
+  res.setHeader("Cache-Control", `private, max-age=${lasts}`);
   if (version === undefined) return;
   res.setHeader("X-Data-Block", version.block);
   if (version.blockHash !== undefined) res.setHeader("X-Data-Block-Hash", version.blockHash);
   res.setHeader("X-Data-As-Of", `${new Date(version.time * 1000).toISOString().slice(0, 19)}+00:00`);
+  if (version.head !== undefined) res.setHeader("X-Data-Head", version.head);
   if (version.fromBlock !== undefined) res.setHeader("X-Data-From-Block", version.fromBlock);
   if (version.positionsFromBlock !== undefined)
     res.setHeader("X-Data-Positions-From-Block", version.positionsFromBlock);

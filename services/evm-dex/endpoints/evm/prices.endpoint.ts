@@ -1,5 +1,6 @@
+import { asOfParams, checkAsOf } from "../../../shared/contract/as-of.ts";
 import { defineEndpoint } from "../../../shared/contract/define.ts";
-import { chainId, evmAddresses, integer, MAX_LIST_ADDRESSES } from "../../../shared/contract/param.ts";
+import { chainId, evmAddresses, MAX_LIST_ADDRESSES } from "../../../shared/contract/param.ts";
 import { priceColumns, priceTimeColumns } from "../../../shared/contract/price-columns.ts";
 
 const WETH = "0x4200000000000000000000000000000000000006";
@@ -18,13 +19,7 @@ export const endpoint = defineEndpoint({
       description: `Addresses of tokens, comma-separated, at most ${MAX_LIST_ADDRESSES}.`,
       example: `${WETH},${USDC}`,
     }),
-    at_block: integer(
-      { min: 0, max: Number.MAX_SAFE_INTEGER },
-      {
-        description: "Prices at the end of this block; without it, of the indexed head.",
-        example: "30000000",
-      },
-    ).optional(),
+    ...asOfParams,
   },
   columns: [
     { name: "token", type: "String", description: "Address of the token, in lower case." },
@@ -46,4 +41,5 @@ export const endpoint = defineEndpoint({
   rowOrder: "the tokens as they were sent, one row each",
   whenAbsent: "empty",
   live: { kind: "list", key: ["token"], clocks: ["block", "blockTime", "ageSeconds"] },
+  check: checkAsOf,
 });

@@ -1,38 +1,74 @@
+import { isAsOf } from "../../../shared/contract/as-of.ts";
 import { toCells } from "../../../shared/contract/cells.ts";
-import type { Handler } from "../../../shared/contract/endpoint.ts";
+import type { DataVersion, Handler, ParamsOf } from "../../../shared/contract/endpoint.ts";
 import { versionOf } from "../../../shared/index/evm/checkpoint.ts";
 import { priceCells } from "../../../shared/service/price-cells.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { ServeDeps } from "../../serve/deps.ts";
 import { readAtHead } from "../../serve/head.ts";
+import { pastVersionOf, resolvePastBlock } from "../../serve/past/past-block.ts";
 import { findBlockFault, readPricesAt } from "../../serve/prices.ts";
+import { findKnownBlock } from "../../store/block-times.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { getTokens } from "../../store/queries.ts";
 import { endpoint } from "./prices.endpoint.ts";
 
+type Params = ParamsOf<typeof endpoint>;
+
 export function pricesHandler({ store }: Pick<ServeDeps, "store">): Handler<typeof endpoint> {
-  return async ({ chain_id, tokens, at_block }) => {
+  return async (params) => {
     const found = await readAtHead(store, {
-      chainId: chain_id,
+      chainId: params.chain_id,
       inSnapshot: true,
-      read: (checkpoint, view) =>
-        readRows(view, { checkpoint, tokens, block: at_block ?? checkpoint.blockNumber }),
+      async read(checkpoint, view) {
+        const at = await findBlock(view, { checkpoint, params });
+        const rows = await readRows(view, { checkpoint, tokens: params.tokens, ...at });
+        return { rows, version: at.version };
+      },
     });
-    if (found === undefined) return { rows: [] };
-    return { rows: found.value, version: versionOf(found.checkpoint) };
+    return found === undefined ? { rows: [] } : found.value;
   };
+}
+
+interface PriceBlock {
+  readonly block: number;
+  /** Why there are no prices of it. */
+  readonly fault?: Awaited<ReturnType<typeof findBlockFault>>;
+  readonly version: DataVersion;
+}
+
+/** The block that is asked for. A block without prices is told row by row, a time without one is refused. */
+async function findBlock(
+  store: Store,
+  { checkpoint, params }: { checkpoint: CheckpointRow; params: Params },
+): Promise<PriceBlock> {
+  if (!isAsOf(params)) return { block: checkpoint.blockNumber, version: versionOf(checkpoint) };
+  const fault =
+    params.at_block === undefined
+      ? undefined
+      : await findBlockFault(store, { checkpoint, block: params.at_block });
+  if (fault !== undefined) return { block: params.at_block as number, fault, version: versionOf(checkpoint) };
+  const block =
+    params.at_block === undefined
+      ? await resolvePastBlock(store, { checkpoint, asOf: params })
+      : await findPriceBlock(store, { checkpoint, block: params.at_block });
+  const version = await pastVersionOf(store, { checkpoint, block });
+  return { block: params.at_block ?? block.number, version };
+}
+
+/** Prices need no single events: the last block with another price will do, however long ago. */
+async function findPriceBlock(store: Store, at: { checkpoint: CheckpointRow; block: number }) {
+  const { fromBlock, fromTime } = at.checkpoint;
+  return (await findKnownBlock(store, at)) ?? { number: fromBlock, time: fromTime };
 }
 
 async function readRows(
   store: Store,
-  at: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
+  at: { checkpoint: CheckpointRow; tokens: readonly string[] } & PriceBlock,
 ) {
-  const { checkpoint, block } = at;
+  const { checkpoint, block, fault } = at;
   const addresses = [...new Set(at.tokens)];
-  const [fault, known] = await Promise.all([
-    findBlockFault(store, at),
-    getTokens(store, { chainId: checkpoint.chainId, addresses }),
-  ]);
+  const known = await getTokens(store, { chainId: checkpoint.chainId, addresses });
   const symbols = new Map(known.map(({ address, symbol }) => [address, symbol]));
   const found = fault === undefined ? await readPricesAt(store, at) : undefined;
   return at.tokens.map((token, i) => {

@@ -5,9 +5,9 @@ import { MAX_LIST_ADDRESSES } from "../../../shared/contract/param.ts";
 import { parseQuery } from "../../../shared/contract/parse.ts";
 import { checkRows } from "../../../shared/contract/testkit/check-rows.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
-import { checkpoints, priceLinks, tokens } from "../../store/collections.ts";
+import { checkpoints, poolEvents, priceLinks, tokens } from "../../store/collections.ts";
 import { retentions } from "../../store/retention.ts";
-import { address, CHAIN_ID, checkpointRow, openTestStore } from "../../test/kit/rows.ts";
+import { address, CHAIN_ID, checkpointRow, eventRow, openTestStore } from "../../test/kit/rows.ts";
 import { writeLinks } from "../../test/prices/write-links.ts";
 import { endpoint } from "./prices.endpoint.ts";
 import { pricesHandler } from "./prices.handler.ts";
@@ -76,16 +76,36 @@ describe("/evm/prices", () => {
     expect(await whyOf(`tokens=${WETH}&at_block=130`)).to.deep.equal([null]);
   });
 
-  it("has prices as they were at a block, with the head's version", async () => {
-    const at = async (block: number) => {
+  it("has prices as they were at a block, which is named beside the head", async () => {
+    const at = async (block: number, known: number) => {
       const { rows, version } = await ask(`tokens=${WETH},${MEME}&at_block=${block}`);
-      expect(version?.block).to.equal(200);
+      expect(version?.head).to.equal(200);
+      expect(version?.block, "the last block with another price, or the first one").to.equal(known);
       return rows.map(({ priceUsd }) => priceUsd);
     };
-    expect(await at(109)).to.deep.equal([null, null]);
-    expect(await at(139)).to.deep.equal([3_000, 3]);
-    expect(await at(145)).to.deep.equal([3_100, 3.1]);
-    expect(await at(150)).to.deep.equal([3_100, null]);
+    expect(await at(109, 100)).to.deep.equal([null, null]);
+    expect(await at(139, 120)).to.deep.equal([3_000, 3]);
+    expect(await at(145, 140)).to.deep.equal([3_100, 3.1]);
+    expect(await at(150, 150)).to.deep.equal([3_100, null]);
+  });
+
+  it("has prices as they were at a time, and refuses one that is not indexed or kept", async () => {
+    const timed = eventRow({ blockNumber: 155, time: HEAD_TIME - 100 });
+    await store.write([put(poolEvents, [timed, { ...timed, blockNumber: 152, time: HEAD_TIME - 200 }])]);
+    const at = async (time: number) => (await ask(`tokens=${WETH}&at_time=${time}`)).rows[0];
+    expect(await at(HEAD_TIME)).to.include({ priceUsd: 3_100, block: 200, blockTime: HEAD_TIME });
+    expect(await at(HEAD_TIME - 1)).to.include({ priceUsd: 3_100, block: 155, blockTime: HEAD_TIME - 100 });
+    expect(await at(HEAD_TIME - 101)).to.include({ priceUsd: 3_100, block: 152, blockTime: HEAD_TIME - 200 });
+    const refusal = (time: number) => at(time).catch(({ code, message }) => `${code}: ${message}`);
+    expect(await refusal(HEAD_TIME + 1)).to.equal(
+      `not_found: Cannot answer at_time: ${HEAD_TIME + 1} is above the indexed head, block 200 (${HEAD_TIME}, 2023-11-14T22:20:00+00:00).`,
+    );
+    expect(await refusal(5)).to.match(
+      /^not_found: Cannot answer at_time: 5 is below the earliest that is kept/,
+    );
+    expect(() => parseQuery(endpoint, `tokens=${WETH}&at_time=5&at_block=5`)).to.throw(
+      "Cannot parse at_time: it was sent together with at_block.",
+    );
   });
 
   it("has no rows where nothing is indexed, so that the service says why", async () => {

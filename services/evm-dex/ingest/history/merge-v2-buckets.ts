@@ -11,8 +11,8 @@ import {
   v2Rollups,
 } from "../../store/v2-collections.ts";
 import { findV2Rollups } from "../../store/v2-queries.ts";
+import { countV2Swap, toV2Swap } from "../../views/v2-swap.ts";
 import { readRollup, toRollup } from "../state/v2-book.ts";
-import { countV2Swap, toV2Swap } from "../state/v2-swap.ts";
 import type { MergedStores } from "./merge-buckets.ts";
 
 /** A v2 pool's hours and days with those of the chunk, and its hours' largest swaps; see mergeBuckets. */

@@ -1,6 +1,8 @@
 import type { Collection } from "../../../shared/storage/port.ts";
 import { DAY } from "../../metrics/bucket.ts";
+import type { Clock } from "../../store/block-after.ts";
 import { feedAnswers, poolEvents, priceLinks } from "../../store/collections.ts";
+import { observations } from "../../store/observations.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
 
 /** A run of blocks that ends with a UTC day. */
@@ -14,9 +16,6 @@ export interface DayBlocks {
 }
 
 type Conditions = Readonly<Record<string, string | number | { readonly lt: number }>>;
-
-/** Rows with a block and its time. */
-export type Clock = typeof poolEvents | typeof lpEvents;
 
 /** One row a log or a block, each with the value after it: of a row's group the last one before a block counts. */
 export interface RawCollection {
@@ -72,6 +71,15 @@ export const RAW_COLLECTIONS: readonly RawCollection[] = [
     leastSeconds: 0,
     clock: poolEvents,
     times: ["updatedAt"],
+  },
+  {
+    collection: observations,
+    group: ["address", "what"],
+    within: "address",
+    before: beforeBlock,
+    leastSeconds: 0,
+    clock: poolEvents,
+    times: [],
   },
   {
     collection: poolEvents,

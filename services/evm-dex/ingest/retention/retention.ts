@@ -2,11 +2,11 @@ import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import { MEDIAN_WINDOW_SECONDS } from "../../../shared/pricing/median.ts";
 import { put } from "../../../shared/storage/port.ts";
 import { DAY, startOf } from "../../metrics/bucket.ts";
+import { blockAfter, type Clock } from "../../store/block-after.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { lastEventBlock } from "../../store/queries.ts";
 import { getRetention, type RetentionRow, retentions } from "../../store/retention.ts";
-import { blockAfter } from "./day-blocks.ts";
-import { type Clock, type DayBlocks, RAW_COLLECTIONS, type RawCollection } from "./raw-collections.ts";
+import { type DayBlocks, RAW_COLLECTIONS, type RawCollection } from "./raw-collections.ts";
 import { removeTimed, TIMED_ROWS, type TimedRows } from "./remove-buckets.ts";
 import { type RemoveDeps, removeRaw } from "./remove-raw.ts";
 

@@ -6,8 +6,8 @@ import { put } from "../../../shared/storage/port.ts";
 import { v2AmountsText } from "../../metrics/v2-bucket.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
 import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
+import type { V2SwapRow } from "../../views/v2-swap.ts";
 import { V2Book } from "./v2-book.ts";
-import type { V2SwapRow } from "./v2-swap.ts";
 
 const POOLS = [address(0x900), address(0x901)];
 const START = 1_699_999_000;

@@ -5,8 +5,8 @@ import { emptyV2Bucket, type V2Bucket, v2AmountsText } from "../../metrics/v2-bu
 import type { BucketKey } from "../../store/queries.ts";
 import type { V2LargeSwapsRow, V2RollupRow } from "../../store/v2-collections.ts";
 import { getLargeSwaps, getV2Rollups } from "../../store/v2-queries.ts";
+import { countV2Swap, toLargeSwap, type V2SwapRow } from "../../views/v2-swap.ts";
 import { RecentRows } from "./recent-rows.ts";
-import { countV2Swap, toLargeSwap, type V2SwapRow } from "./v2-swap.ts";
 
 /** Spans of a v2 pool's rollups. */
 export const V2_SPANS = [HOUR, DAY] as const;

@@ -19,7 +19,7 @@ import {
   getRollups,
   lastEventUpTo,
 } from "../../store/queries.ts";
-import { rebuildOpenBuckets } from "./rebuild-buckets.ts";
+import { rebuildOpenBuckets } from "../../views/open-buckets.ts";
 import { type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
 import { repairV2Buckets } from "./repair-v2.ts";
 

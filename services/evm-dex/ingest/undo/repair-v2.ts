@@ -6,8 +6,8 @@ import type { PoolRow } from "../../store/collections.ts";
 import { eventsSince } from "../../store/queries.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
 import { findV2Rollups } from "../../store/v2-queries.ts";
+import { countV2Swap, largestOfRows, toV2Swap } from "../../views/v2-swap.ts";
 import { readRollup, toRollup, V2_SPANS } from "../state/v2-book.ts";
-import { countV2Swap, largestOfRows, toV2Swap } from "../state/v2-swap.ts";
 import type { RollbackTarget } from "./removed.ts";
 
 /**

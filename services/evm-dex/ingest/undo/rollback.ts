@@ -21,6 +21,7 @@ import {
   priceStarts,
   tokens,
 } from "../../store/collections.ts";
+import { observations } from "../../store/observations.ts";
 import { getPoolStates, getPriceStart } from "../../store/queries.ts";
 import { factoryFees, gauges, knownWallets, lpAnchors, lpEvents } from "../../store/v2-collections.ts";
 import { REMOVED_FIELDS, type RemovedEvent, type RollbackTarget, removeRollupsFrom } from "./removed.ts";
@@ -80,6 +81,7 @@ export async function rollbackTo(
     removeWhere(gauges, { chainId, createdBlock: { gt: target.number } }),
     removeWhere(poolFees, { chainId, block: { gt: target.number } }),
     removeWhere(factoryFees, { chainId, block: { gt: target.number } }),
+    removeWhere(observations, after),
     removeWhere(headers, { chainId, number: { gt: target.number } }),
     removeWhere(priceLinks, after),
     removeWhere(feedAnswers, after),

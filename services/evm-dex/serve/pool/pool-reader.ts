@@ -1,11 +1,14 @@
 import type { Cache } from "../../../shared/cache/port.ts";
+import { type AsOf, isAsOf } from "../../../shared/contract/as-of.ts";
+import type { DataVersion } from "../../../shared/contract/endpoint.ts";
+import { versionOf } from "../../../shared/index/evm/checkpoint.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { readSnapshot, type Snapshot, snapshotKey } from "../../views/snapshot.ts";
 import type { PoolView } from "../../views/view.ts";
 import type { Heads } from "../heads.ts";
 import { HeadMemory, isSameHead } from "./head-memory.ts";
-import { type PoolKey, readPool } from "./read-pool.ts";
+import { type PoolKey, readPool, readPoolAt } from "./read-pool.ts";
 import { RequestedPools } from "./requested-pools.ts";
 
 /** Where a row came from; `joined`: from a read that was already in flight. */
@@ -54,6 +57,17 @@ export class PoolReader {
     this.#requestedPools?.record({ ...key, view: view.name });
     this.#deps.onRead?.({ source, ageMs: Math.max(0, Date.now() - snapshot.computedAtMs) });
     return { checkpoint, row: snapshot.row as R };
+  }
+
+  /** The same at an earlier block where one is asked for: from the store, as each is asked for by few. */
+  async readAsOf<R extends object>(
+    view: PoolView<R>,
+    key: PoolKey,
+    asOf: AsOf,
+  ): Promise<{ version: DataVersion; row: R } | undefined> {
+    if (isAsOf(asOf)) return readPoolAt(this.#deps.store, { view, key, asOf });
+    const found = await this.read(view, key);
+    return found && { version: versionOf(found.checkpoint), row: found.row };
   }
 
   async #find(view: PoolView, key: PoolKey): Promise<PoolResult | undefined> {

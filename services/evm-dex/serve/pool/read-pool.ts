@@ -1,9 +1,13 @@
+import type { AsOf } from "../../../shared/contract/as-of.ts";
+import type { DataVersion } from "../../../shared/contract/endpoint.ts";
+import { ServiceError } from "../../../shared/errors.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { getPool } from "../../store/queries.ts";
 import { supports } from "../../views/index.ts";
 import type { PoolView } from "../../views/view.ts";
 import { readAtHead } from "../head.ts";
+import { checkpointAt, pastVersionOf, resolvePastBlock } from "../past/past-block.ts";
 
 export interface PoolKey {
   readonly chainId: number;
@@ -30,4 +34,31 @@ export async function readPool<R extends object>(
     ...(seen && { seen }),
   });
   return found && { checkpoint: found.checkpoint, row: found.value };
+}
+
+/** The same at an earlier block. Throws not_found for a block that is not stored, and for a pool that was created later. */
+export async function readPoolAt<R extends object>(
+  store: Store,
+  { view, key, asOf }: { view: PoolView<R>; key: PoolKey; asOf: AsOf },
+): Promise<{ version: DataVersion; row: R } | undefined> {
+  const pool = await getPool(store, key);
+  if (pool === undefined || pool.family !== key.family || !supports(view, pool)) return undefined;
+  const found = await readAtHead(store, {
+    chainId: key.chainId,
+    inSnapshot: true,
+    async read(checkpoint, snapshot) {
+      const block = await resolvePastBlock(snapshot, { checkpoint, asOf, needs: view.needs });
+      if (pool.createdBlock > block.number) {
+        throw new ServiceError(
+          "not_found",
+          `Pool ${pool.poolAddress} was created in block ${pool.createdBlock}, after block ${block.number}.`,
+        );
+      }
+      const isPast = block.number < checkpoint.blockNumber;
+      const query = { pool, checkpoint: checkpointAt(checkpoint, block), isPast };
+      const version = await pastVersionOf(snapshot, { checkpoint, block });
+      return { version, row: await view.read(snapshot, query) };
+    },
+  });
+  return found?.value;
 }

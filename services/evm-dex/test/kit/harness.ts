@@ -17,6 +17,7 @@ import type { WrittenBatch } from "../../ingest/retention/retention.ts";
 import { openCheckpoint } from "../../ingest/start-block.ts";
 import { ChainSync } from "../../ingest/sync.ts";
 import { COLLECTIONS, checkpoints } from "../../store/collections.ts";
+import { observations } from "../../store/observations.ts";
 import { actOnAerodrome } from "../v2/aerodrome-busy.ts";
 
 /** An ingest in this process, driven step by step. */
@@ -116,15 +117,17 @@ export async function startTestIngest(
   };
 }
 
+const PASSING: ReadonlySet<unknown> = new Set([headers, finalBlocks, observations]);
+
 /**
  * All rows of the store, by collection, without traces of how they got there: the last seen head, headers that a run
- * from the start does not keep, and the last seen final block.
+ * from the start does not keep, what was read at earlier heads, and the last seen final block.
  */
 export async function dumpStore(store: Store): Promise<Record<string, unknown[]>> {
   const dump: Record<string, unknown[]> = {};
   for (const collection of COLLECTIONS) {
     const rows = await store.find(collection, {});
-    if (collection === headers || collection === finalBlocks) continue;
+    if (PASSING.has(collection)) continue;
     dump[collection.name] =
       collection === checkpoints ? rows.map((row) => ({ ...row, chainHead: 0 })) : [...rows];
   }

@@ -11,6 +11,11 @@ const HEADERS = {
     schema: { type: "string" },
   },
   "X-Data-As-Of": { description: "Time of that block, ISO 8601 UTC.", schema: { type: "string" } },
+  "X-Data-Head": {
+    description:
+      "Only of an answer about an earlier block (at_block, at_time), which the three headers before name: the indexed head when the answer was made.",
+    schema: { type: "integer", format: "int64" },
+  },
   "X-Data-From-Block": {
     description: "First indexed block: numbers say nothing about what lies before.",
     schema: { type: "integer", format: "int64" },
@@ -79,6 +84,7 @@ export function successHeaders(): Record<string, unknown> {
     "X-Data-Block",
     "X-Data-Block-Hash",
     "X-Data-As-Of",
+    "X-Data-Head",
     "X-Data-From-Block",
     "X-Data-Positions-From-Block",
     "X-Data-Swap-Share",

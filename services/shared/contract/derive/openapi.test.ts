@@ -179,6 +179,7 @@ describe("toOpenApi", () => {
       "X-Data-Block",
       "X-Data-Block-Hash",
       "X-Data-As-Of",
+      "X-Data-Head",
       "X-Data-From-Block",
       "X-Data-Positions-From-Block",
       "X-Data-Swap-Share",

@@ -1,3 +1,4 @@
+import { asOfParams, checkAsOf } from "../../../../../shared/contract/as-of.ts";
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { onePool } from "../../../params.ts";
 import {
@@ -16,9 +17,10 @@ export const endpoint = defineEndpoint({
   description: "State of the pool at the indexed head, and its activity over six time ranges that end there.",
   mediaType: "application/vnd.service.table.v1.0.0+json",
   body: "array",
-  params: onePool([1, 8453], "0x72ab388e2e2f6facef59e3c3fa2c4e29011c2d38"),
+  params: { ...onePool([1, 8453], "0x72ab388e2e2f6facef59e3c3fa2c4e29011c2d38"), ...asOfParams },
   columns: [...poolCreatedAt, ...poolDexName, ...v3PoolState, ...v3SwapVolume, ...v3FeeApr, ...v3Activity],
   rowOrder: "one row",
   whenAbsent: "not_found",
   live: { kind: "row" },
+  check: checkAsOf,
 });

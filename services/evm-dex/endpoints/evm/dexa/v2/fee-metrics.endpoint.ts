@@ -1,3 +1,4 @@
+import { asOfParams, checkAsOf } from "../../../../../shared/contract/as-of.ts";
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { onePool } from "../../../params.ts";
 import { V2_FEE, V2_SWAP_VALUE } from "../../../v2-columns.ts";
@@ -13,7 +14,7 @@ export const endpoint = defineEndpoint({
     "Fee metrics and daily history of the previous seven completed UTC days, from the pool's Fees events. USD numbers are null where a pool token had no price; a day without swaps has 0.",
   mediaType: "application/vnd.service.table.v2.0.0+json",
   body: "array",
-  params: onePool([8453], "0xcdac0d6c6c59727a65f871236188350531885c43"),
+  params: { ...onePool([8453], "0xcdac0d6c6c59727a65f871236188350531885c43"), ...asOfParams },
   columns: [
     { name: "poolId", type: "String", description: "Address of the pool." },
     {
@@ -70,4 +71,5 @@ export const endpoint = defineEndpoint({
   rowOrder: "one row",
   whenAbsent: "not_found",
   live: { kind: "row" },
+  check: checkAsOf,
 });

@@ -1,3 +1,4 @@
+import { asOfParams, checkAsOf } from "../../../../../shared/contract/as-of.ts";
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { onePool } from "../../../params.ts";
 import { V2_SWAP_VALUE } from "../../../v2-columns.ts";
@@ -14,7 +15,7 @@ export const endpoint = defineEndpoint({
     "Activity of 24 whole UTC hours, of which the last is the indexed head's own, still open, and how it spreads over them.",
   mediaType: "application/vnd.service.table.v2.0.0+json",
   body: "array",
-  params: onePool([8453], "0xcdac0d6c6c59727a65f871236188350531885c43"),
+  params: { ...onePool([8453], "0xcdac0d6c6c59727a65f871236188350531885c43"), ...asOfParams },
   columns: [
     { name: "poolId", type: "String", description: "Address of the pool." },
     { name: "timeframeAt", type: "String", description: "Time frame of the metrics: always 24h." },
@@ -83,4 +84,5 @@ export const endpoint = defineEndpoint({
   rowOrder: "one row",
   whenAbsent: "not_found",
   live: { kind: "row" },
+  check: checkAsOf,
 });

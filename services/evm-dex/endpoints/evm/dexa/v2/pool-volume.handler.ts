@@ -1,6 +1,5 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
-import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
 import { notFoundError } from "../../../../../shared/service/handlers.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
 import { v2VolumeView } from "../../../../views/v2-volume.ts";
@@ -9,8 +8,8 @@ import { endpoint } from "./pool-volume.endpoint.ts";
 export function dexaPoolVolumeHandler({ pools }: ServeDeps): Handler<typeof endpoint> {
   return async (params) => {
     const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "dexa" };
-    const found = await pools.read(v2VolumeView, key);
+    const found = await pools.readAsOf(v2VolumeView, key, params);
     if (found === undefined) throw notFoundError(endpoint, params);
-    return { rows: [toCells(endpoint, found.row)], version: versionOf(found.checkpoint) };
+    return { rows: [toCells(endpoint, found.row)], version: found.version };
   };
 }

@@ -1,3 +1,4 @@
+import { asOfParams, checkAsOf } from "../../../../../shared/contract/as-of.ts";
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { integer } from "../../../../../shared/contract/param.ts";
 import { onePool } from "../../../params.ts";
@@ -27,6 +28,7 @@ export const endpoint = defineEndpoint({
         example: "7",
       },
     ),
+    ...asOfParams,
   },
   columns: [
     ...v2PoolIdentity,
@@ -96,4 +98,5 @@ export const endpoint = defineEndpoint({
   rowOrder: "one row",
   whenAbsent: "not_found",
   live: { kind: "row" },
+  check: checkAsOf,
 });

@@ -1,6 +1,5 @@
 import { toCells } from "../../../../../shared/contract/cells.ts";
 import type { Handler } from "../../../../../shared/contract/endpoint.ts";
-import { versionOf } from "../../../../../shared/index/evm/checkpoint.ts";
 import { notFoundError } from "../../../../../shared/service/handlers.ts";
 import { totalApr } from "../../../../metrics/v2-apr.ts";
 import type { ServeDeps } from "../../../../serve/deps.ts";
@@ -12,7 +11,7 @@ export function dexaV2PoolHandler({ pools, chains }: ServeDeps): Handler<typeof 
   const view = v2PoolView(rewardTokens(chains));
   return async (params) => {
     const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "dexa" };
-    const found = await pools.read(view, key);
+    const found = await pools.readAsOf(view, key, params);
     if (found === undefined) throw notFoundError(endpoint, params);
     const days = params.apr_days_annualized;
     const { swapFeeAprs, ...row } = found.row;
@@ -22,6 +21,6 @@ export function dexaV2PoolHandler({ pools, chains }: ServeDeps): Handler<typeof 
       totalApr: totalApr(swapFeeApr, row.rewardApr),
       aprDaysAnnualized: days,
     };
-    return { rows: [toCells(endpoint, { ...row, ...aprs })], version: versionOf(found.checkpoint) };
+    return { rows: [toCells(endpoint, { ...row, ...aprs })], version: found.version };
   };
 }

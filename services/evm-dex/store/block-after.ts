@@ -1,5 +1,9 @@
-import type { Store } from "../../../shared/storage/port.ts";
-import type { Clock } from "./raw-collections.ts";
+import type { Store } from "../../shared/storage/port.ts";
+import type { poolEvents } from "./collections.ts";
+import type { lpEvents } from "./v2-collections.ts";
+
+/** Rows with a block and its time. */
+export type Clock = typeof poolEvents | typeof lpEvents;
 
 /** The block after the last row before a time, from `low` up to `high`. */
 export async function blockAfter(

@@ -1,4 +1,4 @@
-import type { Store } from "../../../shared/storage/port.ts";
+import type { Store } from "../../shared/storage/port.ts";
 import {
   addSwap,
   type Bucket,
@@ -8,11 +8,10 @@ import {
   MINUTE,
   mergeInto,
   startOf,
-} from "../../metrics/bucket.ts";
-import { protocolOf } from "../../protocols/index.ts";
-import type { PoolEventRow, PoolRow, RollupRow } from "../../store/collections.ts";
-import { findRollups } from "../../store/queries.ts";
-import type { RollbackTarget } from "./removed.ts";
+} from "../metrics/bucket.ts";
+import { protocolOf } from "../protocols/index.ts";
+import type { PoolEventRow, PoolRow, RollupRow } from "../store/collections.ts";
+import { findRollups } from "../store/queries.ts";
 
 /**
  * Rebuilds the minute, hour and day that hold the target's time from the events up to the target: the minute from
@@ -20,7 +19,11 @@ import type { RollbackTarget } from "./removed.ts";
  */
 export async function rebuildOpenBuckets(
   store: Store,
-  { pool, target, swaps }: { pool: PoolRow; target: RollbackTarget; swaps: readonly PoolEventRow[] },
+  {
+    pool,
+    target,
+    swaps,
+  }: { pool: PoolRow; target: { readonly time: number }; swaps: readonly PoolEventRow[] },
 ): Promise<RollupRow[]> {
   const key = { chainId: pool.chainId, poolAddress: pool.poolAddress };
   const minuteStart = startOf(target.time, MINUTE);

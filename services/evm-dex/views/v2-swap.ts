@@ -1,8 +1,8 @@
-import { type LargeSwap, largestOf } from "../../metrics/large-swaps.ts";
-import { addV2Fees, addV2Swap, isZeroForOne, type V2Bucket } from "../../metrics/v2-bucket.ts";
-import { readIntegers } from "../../protocols/integers.ts";
-import type { Protocol, RawPair, SwapFees } from "../../protocols/protocol.ts";
-import type { PoolEventRow } from "../../store/collections.ts";
+import { type LargeSwap, largestOf } from "../metrics/large-swaps.ts";
+import { addV2Fees, addV2Swap, isZeroForOne, type V2Bucket } from "../metrics/v2-bucket.ts";
+import { readIntegers } from "../protocols/integers.ts";
+import type { Protocol, RawPair, SwapFees } from "../protocols/protocol.ts";
+import type { PoolEventRow } from "../store/collections.ts";
 
 /** A swap's row, its amounts and its fees: all that the hours and days of a v2 pool count. */
 export interface V2SwapRow
