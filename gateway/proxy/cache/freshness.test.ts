@@ -62,6 +62,20 @@ describe("freshness", () => {
     expect(freshnessOf(headersOf(5), momentOf(0, epoch), last)?.behindMs, "of the next head").to.equal(50);
   });
 
+  it("outlives heads for an answer about a final block, and is not behind for one about an earlier block", () => {
+    const epoch = epochOf(3, 9);
+    const past = { ...headersOf(4), "x-data-head": "9" };
+    const open = freshnessOf(past, momentOf(0, epoch), undefined);
+    expect([open?.behindMs, open?.freshUntilMs]).to.deep.equal([0, 2_000]);
+    const late = freshnessOf({ ...past, "x-data-head": "8" }, momentOf(0, epoch), undefined);
+    expect(late?.behindMs, "by a replica that is behind").to.equal(50);
+    const lasting = { ...past, "cache-control": "private, max-age=86400, immutable" };
+    const final = freshnessOf(lasting, momentOf(0, epoch), undefined);
+    epoch.count += 1;
+    expect(open && isFresh(open, 1)).to.equal(false);
+    expect(final && [isFresh(final, 86_399_999), isFresh(final, 86_400_000)]).to.deep.equal([true, false]);
+  });
+
   it("takes a request as later than another one of the same chain by its head alone", () => {
     const [base, other] = [epochOf(1, 5), epochOf(9, 5)];
     const first = momentOf(2, base);

@@ -47,6 +47,11 @@ export function freshnessOf(
   const declaredMs = freshMsOf(headers["cache-control"]);
   if (declaredMs === 0) return undefined;
   const { requestedAtMs } = moment;
+  // About a final block: no head changes it.
+  if (isImmutable(headers["cache-control"])) {
+    const freshUntilMs = requestedAtMs + declaredMs;
+    return { requestedAtMs, epoch: undefined, epochCount: 0, freshUntilMs, behindMs: 0 };
+  }
   if (!isBehind(headers, moment)) {
     return { ...moment, freshUntilMs: requestedAtMs + declaredMs, behindMs: 0 };
   }
@@ -62,7 +67,15 @@ function isBehind(headers: UpstreamResponse["headers"], { epoch, epochCount }: R
   // Where another head was told meanwhile, the response is stale anyway.
   if (epoch === undefined || hash === undefined || epochCount === 0 || epoch.count !== epochCount)
     return false;
+  // An answer about an earlier block names the head beside it.
+  const head = headers["x-data-head"];
+  if (head !== undefined) return Number(head) < epoch.block;
   return hash !== epoch.hash && Number(headers["x-data-block"]) <= epoch.block;
+}
+
+/** RFC 8246. */
+function isImmutable(cacheControl: string | undefined): boolean {
+  return cacheControl?.includes("immutable") === true;
 }
 
 /**

@@ -121,8 +121,10 @@ async function act(chain: TestChain, random: Random): Promise<void> {
 /** Tokens that a pool is sent: no event of the pool tells it. */
 async function give(chain: TestChain, random: Random): Promise<void> {
   const pool = random.pick(chain.pools);
-  const { address, decimals } = random.pick([pool.token0, pool.token1]);
-  const args = [pool.address as Address, 10n ** BigInt(decimals + 2)] as const;
-  const data = encodeFunctionData({ abi: devToken.abi, functionName: "mint", args });
-  await chain.sendTransactions([{ from: chain.accounts[4] as Address, to: address, data, gas: "0x124f80" }]);
+  const gifts = [pool.token0, pool.token1].map(({ address, decimals }) => {
+    const args = [pool.address as Address, 10n ** BigInt(decimals + 2)] as const;
+    const data = encodeFunctionData({ abi: devToken.abi, functionName: "mint", args });
+    return { from: chain.accounts[4] as Address, to: address, data, gas: "0x124f80" as const };
+  });
+  await chain.sendTransactions(gifts);
 }

@@ -37,3 +37,25 @@ describe("service/service-app over tables that were never indexed", () => {
     expect(lines.map(({ level }) => level)).to.deep.equal(["info", "info", "info"]);
   });
 });
+
+describe("service/service-app over an earlier block", () => {
+  let app: TestApp | undefined;
+  afterEach(() => app?.close());
+
+  it("tells the head too, and lets the answer be kept where the block is final", async () => {
+    let version: DataVersion = { ...VERSION, head: 120 };
+    app = await startTestApp({
+      handlers: { "/test/things": async () => ({ rows: [["a", 1]], version }) },
+      maxAgeSeconds: () => 2,
+    });
+    const url = `${app.url}/test/things`;
+    const first = (await fetch(url)).headers;
+    expect([first.get("x-data-block"), first.get("x-data-head")]).to.deep.equal(["100", "120"]);
+    expect(first.get("cache-control"), "not final").to.equal("private, max-age=2");
+    version = { ...VERSION, head: 130, isFinal: true };
+    const later = (await fetch(url)).headers;
+    expect(later.get("x-data-head")).to.equal("130");
+    expect(later.get("cache-control")).to.equal("private, max-age=86400, immutable");
+    expect(later.get("etag"), "the same answer, whatever the head").to.equal(first.get("etag"));
+  });
+});

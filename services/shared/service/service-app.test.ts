@@ -169,22 +169,6 @@ describe("service/service-app", () => {
     }
   });
 
-  it("tells of an answer about an earlier block the head too, and lets it be kept where the block is final", async () => {
-    let version: typeof VERSION & { head?: number; isFinal?: boolean } = { ...VERSION, head: 120 };
-    const { url } = await start({
-      handlers: table(handle(listEndpoint, async () => ({ rows: [["a", 1]], version }))),
-      maxAgeSeconds: () => 2,
-    });
-    const first = (await fetch(`${url}/test/things`)).headers;
-    expect([first.get("x-data-block"), first.get("x-data-head")]).to.deep.equal(["100", "120"]);
-    expect(first.get("cache-control"), "not final").to.equal("private, max-age=2");
-    version = { ...VERSION, head: 130, isFinal: true };
-    const later = (await fetch(`${url}/test/things`)).headers;
-    expect(later.get("x-data-head")).to.equal("130");
-    expect(later.get("cache-control")).to.equal("private, max-age=86400, immutable");
-    expect(later.get("etag"), "the same answer, whatever the head").to.equal(first.get("etag"));
-  });
-
   it("answers 304 without a body while the tag holds", async () => {
     const { url } = await start({ handlers: answering([["a", 1]], VERSION) });
     const first = await fetch(`${url}/test/things`);
