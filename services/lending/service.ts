@@ -85,7 +85,7 @@ export async function startLending(
     await store.close();
   };
   try {
-    const handlers = createHandlers({ tables: serving.tables, store, chains });
+    const handlers = createHandlers({ tables: serving.tables, past: serving.past, store, chains });
     return await runService({
       name,
       store,

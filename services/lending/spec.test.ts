@@ -27,8 +27,14 @@ const OFFSET: ParameterRule = { default: 0, good: ["0", "100000000"], bad: ["-1"
 const LISTED: ParameterRule = { default: "all", good: ["true", "false", "all"], bad: ["1", "TRUE", "no"] };
 const LISTED_COLUMN = "listed Bool";
 
+/** The same: an earlier block. */
+const AS_OF: Readonly<Record<string, ParameterRule>> = {
+  at_block: { good: ["0", "30000000"], bad: ["-1", "latest", "1.5"] },
+  at_time: { good: ["0", "1795000000"], bad: ["-1", "1.5", "1795000000000", "2026-11-26"] },
+};
+
 const PAGE = { limit: LIMIT, offset: OFFSET };
-const FILTERS = { chain_id: CHAIN, protocol_id: PROTOCOL, min_tvl_usd: MIN_TVL, listed: LISTED };
+const FILTERS = { chain_id: CHAIN, protocol_id: PROTOCOL, min_tvl_usd: MIN_TVL, listed: LISTED, ...AS_OF };
 const CURATOR_VAULTS = {
   curator_address: REQUIRED_ADDRESS,
   underlying_address: ADDRESS,
@@ -36,7 +42,7 @@ const CURATOR_VAULTS = {
   ...PAGE,
 };
 const MARKETS = { loan_address: ADDRESS, collateral_address: ADDRESS, ...FILTERS, ...PAGE };
-const VAULT_MARKETS = { chain_id: CHAIN, vault_address: REQUIRED_ADDRESS };
+const VAULT_MARKETS = { chain_id: CHAIN, vault_address: REQUIRED_ADDRESS, ...AS_OF };
 const VAULTS = {
   vault_address: ADDRESS,
   underlying_address: ADDRESS,

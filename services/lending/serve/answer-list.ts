@@ -1,13 +1,14 @@
+import type { AsOf } from "../../shared/contract/as-of.ts";
 import type { Endpoint, TableResult } from "../../shared/contract/endpoint.ts";
 import type { OrderTerm } from "../../shared/contract/order.ts";
 import { linkActiveSpan } from "../../shared/tracing/tracing.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { ColumnTable, TableQuery } from "./columns/column-table.ts";
-import type { ServeDeps } from "./deps.ts";
+import { type ServeDeps, stateFor } from "./deps.ts";
 import type { ProtocolTables } from "./tables/protocol-tables.ts";
 
 /** Parameters that every list has. */
-interface ListParams {
+interface ListParams extends AsOf {
   readonly chain_id: number;
   readonly protocol_id?: string | undefined;
   readonly min_tvl_usd?: number | undefined;
@@ -27,12 +28,12 @@ export interface List {
 
 /** One page of a list; `equals` has the list's own filters, by column. */
 export async function answerList(
-  { tables }: ServeDeps,
+  deps: ServeDeps,
   list: List,
   { params, equals = {} }: { params: ListParams; equals?: NonNullable<TableQuery["equals"]> },
 ): Promise<TableResult> {
   const { endpoint, protocol, tvl } = list;
-  const state = await tables.headState({ chainId: params.chain_id, protocol });
+  const state = await stateFor(deps, protocol, params);
   if (state === undefined) return { rows: [] };
   const { version } = state;
   linkActiveSpan(state.priceSpan);

@@ -17,6 +17,7 @@ import type { ChainDeployments } from "../deployments.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
+import { PastTables } from "./past/past-tables.ts";
 import type { TableEvents } from "./tables/chain-tables.ts";
 import { LendingTables } from "./tables/lending-tables.ts";
 import { createTableMetrics } from "./tables/table-metrics.ts";
@@ -43,6 +44,7 @@ export interface ServingOptions {
 export interface Serving {
   readonly heads: HeadWatcher<CheckpointRow>;
   readonly tables: LendingTables;
+  readonly past: PastTables;
   readonly finalBlocks: KnownFinalBlocks;
   /** New heads whose tables are built, for live streams. */
   readonly feed: HeadFeed;
@@ -72,6 +74,13 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
     curators: options.curators,
     staleSeconds: options.staleSeconds,
   });
+  const past = new PastTables({
+    store,
+    chains,
+    prices,
+    curators: options.curators,
+    staleSeconds: options.staleSeconds,
+  });
   const finalBlocks = new KnownFinalBlocks(
     store,
     chains.map(({ chainId }) => chainId),
@@ -94,6 +103,7 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
   return {
     heads,
     tables,
+    past,
     finalBlocks,
     feed,
     dataVersion(endpoint, { chain_id }) {

@@ -80,6 +80,7 @@ export async function depsOf(hand: Hand): Promise<ServeDeps> {
       headState: async ({ chainId, protocol }) =>
         chainId === CHAIN_ID && protocol === hand.protocol ? { tables, version } : undefined,
     },
+    past: { stateAt: async () => undefined },
   };
 }
 

@@ -96,7 +96,7 @@ describeWithChain("lending among strangers", () => {
     }
     const version = { block: 1, time };
     const handlers = createHandlers({
-      ...{ store: ingest.store, chains: [] },
+      ...{ store: ingest.store, chains: [], past: { stateAt: async () => undefined } },
       tables: {
         headState: async ({ protocol }) => ({ tables: tables.get(protocol) as ProtocolTables, version }),
       },

@@ -10,6 +10,7 @@ import {
   entityHistory,
   type TokenRow,
 } from "../../store/collections.ts";
+import { toForkMark } from "../../store/fork-mark.ts";
 import { entityKey } from "../entities/entity-key.ts";
 import type { BlockBatch } from "./block-batch.ts";
 import type { PassReadings } from "./pass.ts";
@@ -72,6 +73,8 @@ export function toPassRows({
     const foundBlock = view.foundBlock(ref);
     entities.push({ chainId, kind, id, version, foundBlock, block, blockHash, time, state, failures });
   }
+  if (replacedAbove !== undefined && checkpoint !== undefined)
+    history.push(toForkMark({ chainId, hour: hourOf(head.timestamp), ...at }, { above: replacedAbove }));
   const removed = view.removed();
   return {
     entities,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Span, SpanContext } from "@opentelemetry/api";
-import { ServiceError } from "../../../shared/errors.ts";
-import { MAX_PRICE_TOKENS, type PriceSource, type PricesResponse } from "../../../shared/grpc/types.ts";
+import type { PriceSource, PricesResponse } from "../../../shared/grpc/types.ts";
 import { errorTypeOf, markSpanFailed, type Tracing, withRootSpan } from "../../../shared/tracing/tracing.ts";
 import { NO_ORACLES, type OraclePrices } from "./oracle-prices.ts";
 import { mergePrices, NO_PRICES, type PriceTable, type WalkPrices } from "./price-table.ts";
+import { batches, toWalk, undefinedIfNotFound } from "./request-walk.ts";
 
 /** evm-dex indexes the same chain concurrently: retries for a block that it does not have yet. */
 const RETRY = { times: 8, pauseMs: 100 };
@@ -100,16 +100,9 @@ export class PriceFeed {
     const hadPrices = this.#latest !== undefined;
     try {
       const responses = await this.#request(query.head.blockNumber, tokens);
-      const usdOf = new Map<string, number>();
-      const anchors = new Set<string>();
-      for (const { token, usd, hops } of responses?.flatMap((response) => response.prices) ?? []) {
-        if (usd === null || !Number.isFinite(usd)) continue;
-        usdOf.set(token, usd);
-        if (hops === 0) anchors.add(token);
-      }
       const [first] = responses ?? [];
       this.#latest = {
-        walk: { usd: usdOf, anchors },
+        walk: toWalk(responses ?? []),
         receivedMs: this.#now(),
         at: first && { block: first.block, time: first.blockTime },
         span: span?.spanContext(),
@@ -195,21 +188,4 @@ export class PriceFeed {
     if (at === undefined || at.block >= head.blockNumber) return 0;
     return Math.max(0, head.blockTime - at.time);
   }
-}
-
-async function undefinedIfNotFound(response: Promise<PricesResponse>): Promise<PricesResponse | undefined> {
-  try {
-    return await response;
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === "not_found") return undefined;
-    throw error;
-  }
-}
-
-function batches(tokens: readonly string[]): string[][] {
-  const slices: string[][] = [];
-  for (let at = 0; at < tokens.length; at += MAX_PRICE_TOKENS) {
-    slices.push(tokens.slice(at, at + MAX_PRICE_TOKENS));
-  }
-  return slices;
 }

@@ -93,6 +93,11 @@ export class ProtocolTables {
     };
   }
 
+  /** Equal for equal prices. */
+  get priceTag(): string {
+    return this.#options.prices.tag;
+  }
+
   get vaults(): ColumnTable {
     this.#vaults ??= this.#makeVaults();
     return this.#vaults;

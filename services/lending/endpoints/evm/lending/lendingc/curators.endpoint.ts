@@ -1,3 +1,4 @@
+import { asOfParams, checkAsOf } from "../../../../../shared/contract/as-of.ts";
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { evmPage } from "../../../../../shared/contract/param.ts";
 import { curatorListColumns } from "../../../curator-columns.ts";
@@ -10,9 +11,10 @@ export const endpoint = defineEndpoint({
   description: "The curators of MetaMorpho vaults, each with its listed vaults and those it has made.",
   mediaType: "application/vnd.service.table.v0.0.1+json",
   body: "array",
-  params: { ...listFilters("morpho-v1"), ...evmPage() },
+  params: { ...listFilters("morpho-v1"), ...evmPage(), ...asOfParams },
   columns: curatorListColumns,
   rowOrder: "totalTvlUsd descending (unpriced last), then curatorAddress ascending",
   whenAbsent: "empty",
   live: { kind: "list", key: ["curatorAddress"] },
+  check: checkAsOf,
 });

@@ -1,3 +1,4 @@
+import { asOfParams, checkAsOf } from "../../../../../shared/contract/as-of.ts";
 import { defineEndpoint } from "../../../../../shared/contract/define.ts";
 import { evmPage } from "../../../../../shared/contract/param.ts";
 import { morphoMarketColumns } from "../../../market-columns.ts";
@@ -10,9 +11,10 @@ export const endpoint = defineEndpoint({
   description: "The markets of Morpho Blue.",
   mediaType: "application/vnd.service.table.v0.0.1+json",
   body: "array",
-  params: { ...pairFilters, ...listFilters("morpho-v1"), ...evmPage() },
+  params: { ...pairFilters, ...listFilters("morpho-v1"), ...evmPage(), ...asOfParams },
   columns: morphoMarketColumns,
   rowOrder: "tvlUsd descending (unpriced last), then marketId ascending",
   whenAbsent: "empty",
   live: { kind: "list", key: ["marketId"] },
+  check: checkAsOf,
 });

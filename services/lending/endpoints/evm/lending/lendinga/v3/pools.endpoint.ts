@@ -1,3 +1,4 @@
+import { asOfParams, checkAsOf } from "../../../../../../shared/contract/as-of.ts";
 import { defineEndpoint } from "../../../../../../shared/contract/define.ts";
 import { evmAddress, evmPage } from "../../../../../../shared/contract/param.ts";
 import { borrowableFilter, listFilters, underlyingFilter } from "../../../../params.ts";
@@ -19,9 +20,11 @@ export const endpoint = defineEndpoint({
     ...listFilters("aave-v3"),
     ...borrowableFilter,
     ...evmPage(),
+    ...asOfParams,
   },
   columns: aavePoolColumns,
   rowOrder: "tvlUsd descending (unpriced last), then poolAddress, underlyingAddress ascending",
   whenAbsent: "empty",
   live: { kind: "list", key: ["poolAddress", "underlyingAddress"] },
+  check: checkAsOf,
 });

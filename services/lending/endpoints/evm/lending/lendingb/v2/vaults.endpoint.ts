@@ -1,3 +1,4 @@
+import { asOfParams, checkAsOf } from "../../../../../../shared/contract/as-of.ts";
 import { defineEndpoint } from "../../../../../../shared/contract/define.ts";
 import { vaultList } from "../../../../params.ts";
 import { eulerVaultColumns } from "../../../../pool-columns.ts";
@@ -9,9 +10,10 @@ export const endpoint = defineEndpoint({
   description: "EVK vaults and EulerEarn vaults.",
   mediaType: "application/vnd.service.table.v0.0.1+json",
   body: "array",
-  params: vaultList("euler-v2", "0x0a1a3b5f2041f33522c4efc754a7d096f880ee16"),
+  params: { ...vaultList("euler-v2", "0x0a1a3b5f2041f33522c4efc754a7d096f880ee16"), ...asOfParams },
   columns: eulerVaultColumns,
   rowOrder: "tvlUsd descending (unpriced last), then vaultAddress ascending",
   whenAbsent: "empty",
   live: { kind: "list", key: ["vaultAddress"] },
+  check: checkAsOf,
 });
