@@ -1495,13 +1495,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Live[EvmDexaV2FeeMetricsRow]:
         """/evm/dexa/v2/fee-metrics: Fee metrics of one dexa V2 pool. The table, then what each block changes.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.live("/evm/dexa/v2/fee-metrics", chain_id=chain_id, pool_address=pool_address)
+        return self.live("/evm/dexa/v2/fee-metrics", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def evm_dexa_v2_pool(
         self,
@@ -1528,14 +1532,18 @@ class Endpoints(ABC):
         chain_id: int | None = None,
         pool_address: str,
         apr_days_annualized: int,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Live[EvmDexaV2PoolRow]:
         """/evm/dexa/v2/pool: One dexa V2 pool. The table, then what each block changes.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
         :param apr_days_annualized: Number of previous completed UTC days the APR is computed from: 7 annualizes the previous 7 completed UTC days. Bounds: at least 1, at most 30.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.live("/evm/dexa/v2/pool", chain_id=chain_id, pool_address=pool_address, apr_days_annualized=apr_days_annualized)
+        return self.live("/evm/dexa/v2/pool", chain_id=chain_id, pool_address=pool_address, apr_days_annualized=apr_days_annualized, at_block=at_block, at_time=at_time)
 
     def evm_dexa_v2_pool_volume(
         self,
@@ -1559,13 +1567,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Live[EvmDexaV2PoolVolumeRow]:
         """/evm/dexa/v2/pool-volume: Recent activity of one dexa V2 pool. The table, then what each block changes.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.live("/evm/dexa/v2/pool-volume", chain_id=chain_id, pool_address=pool_address)
+        return self.live("/evm/dexa/v2/pool-volume", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def evm_dexa_v2_pools(
         self,
@@ -1632,13 +1644,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Live[EvmDexaV3PoolRow]:
         """/evm/dexa/v3/pool: Metrics of one dexa V3 pool. The table, then what each block changes.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.live("/evm/dexa/v3/pool", chain_id=chain_id, pool_address=pool_address)
+        return self.live("/evm/dexa/v3/pool", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def evm_dexb_v3_pool(
         self,
@@ -1662,13 +1678,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Live[EvmDexbV3PoolRow]:
         """/evm/dexb/v3/pool: Metrics of one dexb V3 pool, with fees APR. The table, then what each block changes.
 
         :param chain_id: EVM chain ID: 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.live("/evm/dexb/v3/pool", chain_id=chain_id, pool_address=pool_address)
+        return self.live("/evm/dexb/v3/pool", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def evm_dexb_v3_pools(
         self,
@@ -1738,13 +1758,17 @@ class Endpoints(ABC):
         *,
         chain_id: int | None = None,
         pool_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Live[EvmClonesV3PoolRow]:
         """/evm/clones/v3/pool: Metrics of one V3 pool of the clone-family DEXes, with fees APR. The table, then what each block changes.
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
         :param pool_address: Address of the pool.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.live("/evm/clones/v3/pool", chain_id=chain_id, pool_address=pool_address)
+        return self.live("/evm/clones/v3/pool", chain_id=chain_id, pool_address=pool_address, at_block=at_block, at_time=at_time)
 
     def evm_clones_v3_pools(
         self,
@@ -1883,6 +1907,8 @@ class Endpoints(ABC):
         borrowable: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingaV3PoolsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingaV3PoolsOrder] | None = None,
     ) -> Table[EvmLendingLendingaV3PoolsRow]:
@@ -1897,10 +1923,12 @@ class Endpoints(ABC):
         :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendinga/v3/pools", pool_address=pool_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendinga/v3/pools", pool_address=pool_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def iter_evm_lending_lendinga_v3_pools(
         self,
@@ -1914,6 +1942,8 @@ class Endpoints(ABC):
         borrowable: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingaV3PoolsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingaV3PoolsOrder] | None = None,
     ) -> Iterator[EvmLendingLendingaV3PoolsRow]:
@@ -1928,10 +1958,12 @@ class Endpoints(ABC):
         :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.rows("/evm/lending/lendinga/v3/pools", pool_address=pool_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.rows("/evm/lending/lendinga/v3/pools", pool_address=pool_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendinga_v3_pools(
         self,
@@ -1945,6 +1977,8 @@ class Endpoints(ABC):
         borrowable: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingaV3PoolsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingaV3PoolsOrder] | None = None,
     ) -> Live[EvmLendingLendingaV3PoolsRow]:
@@ -1959,10 +1993,12 @@ class Endpoints(ABC):
         :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendinga/v3/pools", pool_address=pool_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendinga/v3/pools", pool_address=pool_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingb_curator_vaults(
         self,
@@ -1975,6 +2011,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbCuratorVaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbCuratorVaultsOrder] | None = None,
     ) -> Table[EvmLendingLendingbCuratorVaultsRow]:
@@ -1988,10 +2026,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingb/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingb/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def iter_evm_lending_lendingb_curator_vaults(
         self,
@@ -2004,6 +2044,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbCuratorVaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbCuratorVaultsOrder] | None = None,
     ) -> Iterator[EvmLendingLendingbCuratorVaultsRow]:
@@ -2017,10 +2059,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.rows("/evm/lending/lendingb/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.rows("/evm/lending/lendingb/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingb_curator_vaults(
         self,
@@ -2033,6 +2077,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbCuratorVaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbCuratorVaultsOrder] | None = None,
     ) -> Live[EvmLendingLendingbCuratorVaultsRow]:
@@ -2046,10 +2092,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingb/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingb/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingb_curators(
         self,
@@ -2060,6 +2108,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbCuratorsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbCuratorsOrder] | None = None,
     ) -> Table[EvmLendingLendingbCuratorsRow]:
@@ -2071,10 +2121,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingb/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingb/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def iter_evm_lending_lendingb_curators(
         self,
@@ -2085,6 +2137,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbCuratorsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbCuratorsOrder] | None = None,
     ) -> Iterator[EvmLendingLendingbCuratorsRow]:
@@ -2096,10 +2150,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.rows("/evm/lending/lendingb/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.rows("/evm/lending/lendingb/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingb_curators(
         self,
@@ -2110,6 +2166,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbCuratorsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbCuratorsOrder] | None = None,
     ) -> Live[EvmLendingLendingbCuratorsRow]:
@@ -2121,10 +2179,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingb/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingb/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingb_markets(
         self,
@@ -2137,6 +2197,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbMarketsOrder] | None = None,
     ) -> Table[EvmLendingLendingbMarketsRow]:
@@ -2150,10 +2212,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingb/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingb/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def iter_evm_lending_lendingb_markets(
         self,
@@ -2166,6 +2230,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbMarketsOrder] | None = None,
     ) -> Iterator[EvmLendingLendingbMarketsRow]:
@@ -2179,10 +2245,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.rows("/evm/lending/lendingb/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.rows("/evm/lending/lendingb/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingb_markets(
         self,
@@ -2195,6 +2263,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbMarketsOrder] | None = None,
     ) -> Live[EvmLendingLendingbMarketsRow]:
@@ -2208,16 +2278,20 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingb/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingb/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingb_v2_vault_markets(
         self,
         *,
         chain_id: int | None = None,
         vault_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbV2VaultMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbV2VaultMarketsOrder] | None = None,
     ) -> Table[EvmLendingLendingbV2VaultMarketsRow]:
@@ -2225,16 +2299,20 @@ class Endpoints(ABC):
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
         :param vault_address: Address of the vault.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingb/v2/vault/markets", chain_id=chain_id, vault_address=vault_address, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingb/v2/vault/markets", chain_id=chain_id, vault_address=vault_address, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingb_v2_vault_markets(
         self,
         *,
         chain_id: int | None = None,
         vault_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbV2VaultMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbV2VaultMarketsOrder] | None = None,
     ) -> Live[EvmLendingLendingbV2VaultMarketsRow]:
@@ -2242,10 +2320,12 @@ class Endpoints(ABC):
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
         :param vault_address: Address of the vault.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingb/v2/vault/markets", chain_id=chain_id, vault_address=vault_address, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingb/v2/vault/markets", chain_id=chain_id, vault_address=vault_address, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingb_v2_vaults(
         self,
@@ -2259,6 +2339,8 @@ class Endpoints(ABC):
         borrowable: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbV2VaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbV2VaultsOrder] | None = None,
     ) -> Table[EvmLendingLendingbV2VaultsRow]:
@@ -2273,10 +2355,12 @@ class Endpoints(ABC):
         :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingb/v2/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingb/v2/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def iter_evm_lending_lendingb_v2_vaults(
         self,
@@ -2290,6 +2374,8 @@ class Endpoints(ABC):
         borrowable: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbV2VaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbV2VaultsOrder] | None = None,
     ) -> Iterator[EvmLendingLendingbV2VaultsRow]:
@@ -2304,10 +2390,12 @@ class Endpoints(ABC):
         :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.rows("/evm/lending/lendingb/v2/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.rows("/evm/lending/lendingb/v2/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingb_v2_vaults(
         self,
@@ -2321,6 +2409,8 @@ class Endpoints(ABC):
         borrowable: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingbV2VaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingbV2VaultsOrder] | None = None,
     ) -> Live[EvmLendingLendingbV2VaultsRow]:
@@ -2335,10 +2425,12 @@ class Endpoints(ABC):
         :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingb/v2/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingb/v2/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingc_curator_vaults(
         self,
@@ -2351,6 +2443,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcCuratorVaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcCuratorVaultsOrder] | None = None,
     ) -> Table[EvmLendingLendingcCuratorVaultsRow]:
@@ -2364,10 +2458,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingc/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingc/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def iter_evm_lending_lendingc_curator_vaults(
         self,
@@ -2380,6 +2476,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcCuratorVaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcCuratorVaultsOrder] | None = None,
     ) -> Iterator[EvmLendingLendingcCuratorVaultsRow]:
@@ -2393,10 +2491,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.rows("/evm/lending/lendingc/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.rows("/evm/lending/lendingc/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingc_curator_vaults(
         self,
@@ -2409,6 +2509,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcCuratorVaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcCuratorVaultsOrder] | None = None,
     ) -> Live[EvmLendingLendingcCuratorVaultsRow]:
@@ -2422,10 +2524,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingc/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingc/curator/vaults", curator_address=curator_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingc_curators(
         self,
@@ -2436,6 +2540,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcCuratorsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcCuratorsOrder] | None = None,
     ) -> Table[EvmLendingLendingcCuratorsRow]:
@@ -2447,10 +2553,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingc/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingc/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def iter_evm_lending_lendingc_curators(
         self,
@@ -2461,6 +2569,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcCuratorsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcCuratorsOrder] | None = None,
     ) -> Iterator[EvmLendingLendingcCuratorsRow]:
@@ -2472,10 +2582,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.rows("/evm/lending/lendingc/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.rows("/evm/lending/lendingc/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingc_curators(
         self,
@@ -2486,6 +2598,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcCuratorsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcCuratorsOrder] | None = None,
     ) -> Live[EvmLendingLendingcCuratorsRow]:
@@ -2497,10 +2611,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingc/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingc/curators", chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingc_markets(
         self,
@@ -2513,6 +2629,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcMarketsOrder] | None = None,
     ) -> Table[EvmLendingLendingcMarketsRow]:
@@ -2526,10 +2644,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingc/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingc/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def iter_evm_lending_lendingc_markets(
         self,
@@ -2542,6 +2662,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcMarketsOrder] | None = None,
     ) -> Iterator[EvmLendingLendingcMarketsRow]:
@@ -2555,10 +2677,12 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.rows("/evm/lending/lendingc/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.rows("/evm/lending/lendingc/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingc_markets(
         self,
@@ -2571,6 +2695,8 @@ class Endpoints(ABC):
         listed: Literal["true", "false", "all"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcMarketsOrder] | None = None,
     ) -> Live[EvmLendingLendingcMarketsRow]:
@@ -2584,16 +2710,20 @@ class Endpoints(ABC):
         :param listed: true: only rows that the protocol itself lists, false: only the others, as the column listed says. An addition to the specification. Default: all.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingc/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingc/markets", loan_address=loan_address, collateral_address=collateral_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingc_v1_vault_markets(
         self,
         *,
         chain_id: int | None = None,
         vault_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcV1VaultMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcV1VaultMarketsOrder] | None = None,
     ) -> Table[EvmLendingLendingcV1VaultMarketsRow]:
@@ -2601,16 +2731,20 @@ class Endpoints(ABC):
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
         :param vault_address: Address of the vault.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingc/v1/vault/markets", chain_id=chain_id, vault_address=vault_address, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingc/v1/vault/markets", chain_id=chain_id, vault_address=vault_address, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingc_v1_vault_markets(
         self,
         *,
         chain_id: int | None = None,
         vault_address: str,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcV1VaultMarketsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcV1VaultMarketsOrder] | None = None,
     ) -> Live[EvmLendingLendingcV1VaultMarketsRow]:
@@ -2618,10 +2752,12 @@ class Endpoints(ABC):
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
         :param vault_address: Address of the vault.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingc/v1/vault/markets", chain_id=chain_id, vault_address=vault_address, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingc/v1/vault/markets", chain_id=chain_id, vault_address=vault_address, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_lendingc_v1_vaults(
         self,
@@ -2635,6 +2771,8 @@ class Endpoints(ABC):
         borrowable: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcV1VaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcV1VaultsOrder] | None = None,
     ) -> Table[EvmLendingLendingcV1VaultsRow]:
@@ -2649,10 +2787,12 @@ class Endpoints(ABC):
         :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.get("/evm/lending/lendingc/v1/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.get("/evm/lending/lendingc/v1/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def iter_evm_lending_lendingc_v1_vaults(
         self,
@@ -2666,6 +2806,8 @@ class Endpoints(ABC):
         borrowable: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcV1VaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcV1VaultsOrder] | None = None,
     ) -> Iterator[EvmLendingLendingcV1VaultsRow]:
@@ -2680,10 +2822,12 @@ class Endpoints(ABC):
         :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.rows("/evm/lending/lendingc/v1/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.rows("/evm/lending/lendingc/v1/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def live_evm_lending_lendingc_v1_vaults(
         self,
@@ -2697,6 +2841,8 @@ class Endpoints(ABC):
         borrowable: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        at_block: int | None = None,
+        at_time: int | None = None,
         order_asc: Sequence[EvmLendingLendingcV1VaultsOrder] | None = None,
         order_desc: Sequence[EvmLendingLendingcV1VaultsOrder] | None = None,
     ) -> Live[EvmLendingLendingcV1VaultsRow]:
@@ -2711,10 +2857,12 @@ class Endpoints(ABC):
         :param borrowable: When true, only rows with borrowing enabled; false filters nothing.
         :param limit: Number of rows to return at most. Bounds: at least 1, at most 10000. Default: 100.
         :param offset: Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         :param order_asc: Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once.
         :param order_desc: Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once.
         """
-        return self.live("/evm/lending/lendingc/v1/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, order_asc=order_asc, order_desc=order_desc)
+        return self.live("/evm/lending/lendingc/v1/vaults", vault_address=vault_address, underlying_address=underlying_address, chain_id=chain_id, protocol_id=protocol_id, min_tvl_usd=min_tvl_usd, listed=listed, borrowable=borrowable, limit=limit, offset=offset, at_block=at_block, at_time=at_time, order_asc=order_asc, order_desc=order_desc)
 
     def evm_lending_rates(
         self,

@@ -686,6 +686,10 @@ export interface EvmLendingLendingaV3PoolsParams {
   readonly limit?: number | undefined;
   /** Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0. */
   readonly offset?: number | undefined;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "poolAddress" | "symbol" | "vaultName" | "underlyingAddress" | "underlyingSymbol" | "supply" | "supplyUsd" | "borrow" | "borrowUsd" | "tvlUsd" | "availableLiquidityUsd" | "supplyCap" | "supplyCapUsd" | "borrowCap" | "borrowCapUsd" | "remainingCapacityUsd" | "supplyApy" | "borrowApy" | "netSupplyApy" | "performanceFee" | "managementFee" | "utilizationRate" | "ltv" | "borrowable" | "depositEnabled" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -776,6 +780,10 @@ export interface EvmLendingLendingbCuratorVaultsParams {
   readonly limit?: number | undefined;
   /** Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0. */
   readonly offset?: number | undefined;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "curatorAddress" | "curatorName" | "poolAddress" | "symbol" | "vaultName" | "underlyingAddress" | "underlyingSymbol" | "supply" | "supplyUsd" | "borrow" | "borrowUsd" | "tvlUsd" | "availableLiquidityUsd" | "supplyCap" | "supplyCapUsd" | "borrowCap" | "borrowCapUsd" | "remainingCapacityUsd" | "supplyApy" | "borrowApy" | "netSupplyApy" | "performanceFee" | "managementFee" | "utilizationRate" | "ltv" | "borrowable" | "depositEnabled" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -866,6 +874,10 @@ export interface EvmLendingLendingbCuratorsParams {
   readonly limit?: number | undefined;
   /** Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0. */
   readonly offset?: number | undefined;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "curatorAddress" | "curatorName" | "totalTvlUsd" | "vaultCount" | "verified" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -912,6 +924,10 @@ export interface EvmLendingLendingbMarketsParams {
   readonly limit?: number | undefined;
   /** Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0. */
   readonly offset?: number | undefined;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "marketId" | "loanAddress" | "loanSymbol" | "collateralAddress" | "collateralSymbol" | "supplyUsd" | "borrowUsd" | "tvlUsd" | "availableLiquidityUsd" | "supplyApy" | "borrowApy" | "utilizationRate" | "ltv" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -966,6 +982,10 @@ export interface EvmLendingLendingbV2VaultMarketsParams {
   readonly chain_id?: number | undefined;
   /** Address of the vault. */
   readonly vault_address: string;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "marketId" | "loanAddress" | "loanSymbol" | "collateralAddress" | "collateralSymbol" | "supplyApy" | "borrowApy" | "utilizationRate" | "ltv" | "supplyCapUsd" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -1026,6 +1046,10 @@ export interface EvmLendingLendingbV2VaultsParams {
   readonly limit?: number | undefined;
   /** Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0. */
   readonly offset?: number | undefined;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "vaultAddress" | "symbol" | "vaultName" | "underlyingAddress" | "underlyingSymbol" | "supply" | "supplyUsd" | "borrow" | "borrowUsd" | "tvlUsd" | "availableLiquidityUsd" | "supplyCap" | "supplyCapUsd" | "borrowCap" | "borrowCapUsd" | "remainingCapacityUsd" | "supplyApy" | "borrowApy" | "netSupplyApy" | "performanceFee" | "managementFee" | "utilizationRate" | "ltv" | "borrowable" | "depositEnabled" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -1116,6 +1140,10 @@ export interface EvmLendingLendingcCuratorVaultsParams {
   readonly limit?: number | undefined;
   /** Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0. */
   readonly offset?: number | undefined;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "curatorAddress" | "curatorName" | "poolAddress" | "symbol" | "vaultName" | "underlyingAddress" | "underlyingSymbol" | "supply" | "supplyUsd" | "borrow" | "borrowUsd" | "tvlUsd" | "availableLiquidityUsd" | "supplyCap" | "supplyCapUsd" | "borrowCap" | "borrowCapUsd" | "remainingCapacityUsd" | "supplyApy" | "borrowApy" | "netSupplyApy" | "performanceFee" | "managementFee" | "utilizationRate" | "ltv" | "borrowable" | "depositEnabled" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -1206,6 +1234,10 @@ export interface EvmLendingLendingcCuratorsParams {
   readonly limit?: number | undefined;
   /** Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0. */
   readonly offset?: number | undefined;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "curatorAddress" | "curatorName" | "totalTvlUsd" | "vaultCount" | "verified" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -1252,6 +1284,10 @@ export interface EvmLendingLendingcMarketsParams {
   readonly limit?: number | undefined;
   /** Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0. */
   readonly offset?: number | undefined;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "marketId" | "loanAddress" | "loanSymbol" | "collateralAddress" | "collateralSymbol" | "supplyUsd" | "borrowUsd" | "tvlUsd" | "availableLiquidityUsd" | "supplyApy" | "borrowApy" | "utilizationRate" | "lltv" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -1306,6 +1342,10 @@ export interface EvmLendingLendingcV1VaultMarketsParams {
   readonly chain_id?: number | undefined;
   /** Address of the vault. */
   readonly vault_address: string;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "marketId" | "loanAddress" | "loanSymbol" | "collateralAddress" | "collateralSymbol" | "supplyApy" | "borrowApy" | "utilizationRate" | "lltv" | "allocationUsd" | "allocationShare" | "supplyCapUsd" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
@@ -1370,6 +1410,10 @@ export interface EvmLendingLendingcV1VaultsParams {
   readonly limit?: number | undefined;
   /** Number of rows to skip before the first returned one. Bounds: at least 0, at most 100000000. Default: 0. */
   readonly offset?: number | undefined;
+  /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
+  readonly at_block?: number | undefined;
+  /** An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799. */
+  readonly at_time?: number | undefined;
   /** Columns to order by, ascending, as a comma-separated list. An empty item leaves its position to order_desc; where both fill a position the ascending column comes first. A column may be named only once. */
   readonly order_asc?: readonly ("chainId" | "protocolId" | "vaultAddress" | "symbol" | "vaultName" | "underlyingAddress" | "underlyingSymbol" | "supply" | "supplyUsd" | "borrow" | "borrowUsd" | "tvlUsd" | "availableLiquidityUsd" | "supplyCap" | "supplyCapUsd" | "borrowCap" | "borrowCapUsd" | "remainingCapacityUsd" | "supplyApy" | "borrowApy" | "netSupplyApy" | "performanceFee" | "managementFee" | "utilizationRate" | "ltv" | "borrowable" | "depositEnabled" | "updatedAt" | "")[] | undefined;
   /** Columns to order by, descending, as a comma-separated list. An empty item leaves its position to order_asc; where both fill a position the ascending column comes first. A column may be named only once. */
