@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { type AsOf, isAsOf } from "../../services/shared/contract/as-of.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { FORMAT_PARAM, FORMATS, mediaTypeOf } from "../../services/shared/contract/format.ts";
 import { parseQuery } from "../../services/shared/contract/parse.ts";
@@ -105,7 +106,9 @@ function judgePlain(request: FuzzRequest, answer: RawAnswer, catalogue: Readonly
     if (request.method === "GET") expect(JSON.parse(body).message).to.equal(NOT_CONFIGURED);
     return;
   }
-  expect(endpoint.whenAbsent === "not_found" ? [200, 404] : [200], body.slice(0, 300)).to.include(status);
+  const mayBeAbsent =
+    endpoint.whenAbsent === "not_found" || isAsOf(parseQuery(endpoint, query).params as AsOf);
+  expect(mayBeAbsent ? [200, 404] : [200], body.slice(0, 300)).to.include(status);
   if (status !== 200) return;
   const asked = new URLSearchParams(query).get(FORMAT_PARAM);
   const format = FORMATS.find((each) => each === asked) ?? "json";

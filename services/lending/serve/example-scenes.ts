@@ -1,3 +1,4 @@
+import { asOfParams } from "../../shared/contract/as-of.ts";
 import type { Cell } from "../../shared/contract/column.ts";
 import { isRequired } from "../../shared/contract/define.ts";
 import type { Endpoint, ParamsOf } from "../../shared/contract/endpoint.ts";
@@ -95,7 +96,7 @@ function sceneOf(
 ): ExampleCandidate | undefined {
   const scene: Record<string, string | undefined> = {};
   for (const name of Object.keys(endpoint.params)) {
-    if (name === "limit" || name === "offset") continue;
+    if (name === "limit" || name === "offset" || Object.hasOwn(asOfParams, name)) continue;
     scene[name] = textFor(name, row);
     if (scene[name] === undefined && isRequired(endpoint, name)) return undefined;
   }

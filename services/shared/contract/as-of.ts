@@ -8,20 +8,21 @@ export interface AsOf {
   readonly at_time?: number | undefined;
 }
 
-/** Parameters of tables that can be told as they were at an earlier block. Their endpoint must `checkAsOf`. */
+/**
+ * Parameters of tables that can be told as they were at an earlier block. Their endpoint must `checkAsOf`. Without examples:
+ * the examples of an endpoint are one request together, and no block is known on every instance.
+ */
 export const asOfParams = {
   at_block: integer(
     { min: 0, max: Number.MAX_SAFE_INTEGER },
     {
       description:
         "An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head.",
-      example: "30000000",
     },
   ).optional(),
   at_time: unixTime({
     description:
       "An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds.",
-    example: "1795000000",
   }).optional(),
 } as const;
 
@@ -46,4 +47,9 @@ export function sentAsOf({ at_block, at_time }: AsOf): { name: "at_block" | "at_
 export function notKeptError(asOf: AsOf, rule: string): ServiceError {
   const { name, value } = sentAsOf(asOf);
   return new ServiceError("not_found", `Cannot answer ${name}: ${formatValue(String(value))} ${rule}.`);
+}
+
+/** Whether a message is that of such a 404. */
+export function isNotKept(message: string): boolean {
+  return /^Cannot answer (at_block|at_time): /.test(message);
 }
