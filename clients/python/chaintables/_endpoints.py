@@ -1846,14 +1846,16 @@ class Endpoints(ABC):
         chain_id: int | None = None,
         tokens: Sequence[str],
         at_block: int | None = None,
+        at_time: int | None = None,
     ) -> Live[EvmPricesRow]:
         """/evm/prices: USD prices of tokens. The table, then what each block changes.
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
         :param tokens: Addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items.
-        :param at_block: Prices at the end of this block; without it, of the indexed head. Bounds: at least 0.
+        :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
+        :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
-        return self.live("/evm/prices", chain_id=chain_id, tokens=tokens, at_block=at_block)
+        return self.live("/evm/prices", chain_id=chain_id, tokens=tokens, at_block=at_block, at_time=at_time)
 
     def evm_ohlcv_pool(
         self,
