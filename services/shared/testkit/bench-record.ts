@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
 
 export interface Figure {
@@ -14,7 +14,7 @@ export interface Figure {
 /** What one run of a bench leaves behind: docs/benchmarks.md is made of these (`npm run generate`). */
 export interface BenchResult {
   readonly bench: string;
-  /** With the settings that differ from the bench's defaults. */
+  /** With the settings that differ from the bench's defaults, and the scheduling policy that differs from the system's. */
   readonly command: string;
   /** Short hash; `+` where files differed from it. */
   readonly commit: string;
@@ -37,7 +37,7 @@ export function recordFigures(bench: string, figures: readonly Figure[]): void {
   if (!process.env.BENCH_RECORD) return;
   const result: BenchResult = {
     bench,
-    command: [...settingsInForce(), `npm run bench:${bench}`].join(" "),
+    command: [...settingsInForce(), ...schedulerOf(readOwnStat()), `npm run bench:${bench}`].join(" "),
     commit: describeCommit(),
     date: new Date().toISOString().slice(0, 10),
     machine: `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}`,
@@ -49,6 +49,25 @@ export function recordFigures(bench: string, figures: readonly Figure[]): void {
 }
 
 const loadBefore = Math.round((loadavg()[0] ?? 0) * 10) / 10;
+
+/** Linux says how a process is scheduled; elsewhere nobody asks. */
+function readOwnStat(): string {
+  try {
+    return readFileSync("/proc/self/stat", "utf8");
+  } catch {
+    return "";
+  }
+}
+
+const POLICIES: Readonly<Record<string, string>> = { 1: "-f", 2: "-r" };
+
+/** How chrt(1) starts a process for which other work waits; nothing for one that shares (proc(5): fields 40 and 41). */
+export function schedulerOf(stat: string): string[] {
+  // The command in brackets may hold anything; the third field follows it.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [priority, policy] = [fields[40 - 3], POLICIES[fields[41 - 3] ?? ""]];
+  return policy === undefined ? [] : [`chrt ${policy} ${priority}`];
+}
 
 /** URLs are left out: they hold passwords. */
 function settingsInForce(): string[] {
