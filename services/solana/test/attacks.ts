@@ -181,6 +181,19 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
+    name: "twenty small pools that repeat one lie, for half an hour",
+    ...{ capitalUsd: 20 * 24_000, atMost: 0.01 },
+    run(market) {
+      const reserves = (): [number, number] => [12_000 / market.solUsd / 3, 12_000];
+      const pools = Array.from({ length: 20 }, (_, i) => pair(`small ${i}`, [SOL, USDC], reserves()));
+      for (let minutes = 0; minutes < 30; minutes++) {
+        for (const at of pools)
+          market.trade(at, { tokenIn: USDC, tokenOut: SOL, amounts: [3 * market.solUsd, 1] });
+        market.rest(60);
+      }
+    },
+  },
+  {
     name: "token that calls itself USDC, in a pool of billions",
     ...{ capitalUsd: 125, atMost: 0.01 },
     run(market) {
