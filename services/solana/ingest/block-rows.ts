@@ -3,7 +3,7 @@ import { toWhole } from "../metrics/amount.ts";
 import type { CandleTrade } from "../metrics/candle.ts";
 import type { ContestName } from "../metrics/contested-candle.ts";
 import { computeValueUsd, MIN_RAW_AMOUNT } from "../price/limits.ts";
-import type { CandleValue, LiquidityMove, PriceTracker, TradeValue } from "../price/price-tracker.ts";
+import type { LiquidityMove, PriceTracker, TradeValue } from "../price/price-tracker.ts";
 import {
   EXCHANGES,
   POOL_TX_TYPES,
@@ -102,33 +102,25 @@ function addTrade(rows: BlockRows, trade: Trade, context: TransactionContext): v
   rows.poolRows.push(row);
   for (const side of toTokenRows(row)) {
     rows.tokenRows.push(side);
-    const isIn = side.mint === tokenIn;
+    const { mint, amount } = side;
+    const isIn = mint === tokenIn;
     if (!(isIn ? value.isReliableIn : value.isReliableOut)) continue;
-    const trade = toCandleTrade(value.candle, { isIn, amount: side.amount });
-    if (trade !== null)
-      rows.candleTrades.push({
-        ...trade,
-        mint: side.mint,
-        ifRefused: toRefused(value, { isIn, amount: side.amount }),
-      });
+    const { candle } = value;
+    const priceUsd = isIn ? candle.priceInUsd : candle.priceOutUsd;
+    if (valueUsd === null || priceUsd === null) continue;
+    const ifRefused = value.ifRefused && toRefused(value.ifRefused, { isIn, amount });
+    rows.candleTrades.push({ mint, priceUsd, valueUsd, amount, ifRefused });
   }
 }
 
-function toCandleTrade(
-  { valueUsd, priceInUsd, priceOutUsd }: CandleValue,
-  { isIn, amount }: { isIn: boolean; amount: number },
-): CandleTrade | null {
-  const priceUsd = isIn ? priceInUsd : priceOutUsd;
-  return valueUsd === null || priceUsd === null ? null : { priceUsd, valueUsd, amount };
-}
-
 function toRefused(
-  { ifRefused }: TradeValue,
-  side: { isIn: boolean; amount: number },
+  refused: Exclude<TradeValue["ifRefused"], undefined>,
+  { isIn, amount }: { isIn: boolean; amount: number },
 ): TokenCandleTrade["ifRefused"] {
-  if (ifRefused === undefined) return undefined;
-  const { mint, since } = ifRefused;
-  return { contest: { mint, since }, trade: toCandleTrade(ifRefused, side) };
+  const { mint, since, valueUsd } = refused;
+  const priceUsd = isIn ? refused.priceInUsd : refused.priceOutUsd;
+  const trade = valueUsd === null || priceUsd === null ? null : { priceUsd, valueUsd, amount };
+  return { contest: { mint, since }, trade };
 }
 
 function addLiquidity(rows: BlockRows, change: LiquidityChange, context: TransactionContext): void {

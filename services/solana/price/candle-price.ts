@@ -35,6 +35,7 @@ function bounded(usd: number, { pool, price, votes, isRefused }: Market & { isRe
   if (votes.length === 1 && votes[0]?.quote.pool === pool) return usd;
   const priceUsd = price && (isRefused ? price.usd * (price.refusal?.factor ?? 1) : price.usd);
   if (priceUsd !== undefined && Math.abs(usd / priceUsd - 1) < ROUNDING) return usd;
+  if (!isRefused && agreesWithAll(usd, { pool, votes })) return usd;
   const rest = votes.filter(({ quote }) => quote.pool !== pool);
   const isSole = rest.length < votes.length && !saysEnough(rest, votes);
   const others = isSole ? undefined : weightedMedian(rest);
@@ -42,6 +43,17 @@ function bounded(usd: number, { pool, price, votes, isRefused }: Market & { isRe
   const othersUsd = others && (isRefused ? others.usd * (others.refusal?.factor ?? 1) : others.usd);
   const [low, high] = rangeOf(priceUsd ?? (othersUsd as number), othersUsd ?? (priceUsd as number));
   return Math.min(Math.max(usd, low), high);
+}
+
+/** Whether all other pools are so near to a price that their median is: the usual case needs no sort. */
+function agreesWithAll(usd: number, { pool, votes }: Pick<Market, "pool" | "votes">): boolean {
+  let others = 0;
+  for (const vote of votes) {
+    if (vote.quote.pool === pool) continue;
+    others += 1;
+    if (vote.usd > usd * (1 + CANDLE_BAND) || usd > vote.usd * (1 + CANDLE_BAND)) return false;
+  }
+  return others > 0;
 }
 
 /** Where price and others agree, the price may be the one that its pool is moving: the others count for more. */

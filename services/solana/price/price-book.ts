@@ -164,13 +164,14 @@ export class PriceBook {
     const quotes = this.#keepBest(all, time);
     const parents = this.#parentPrices(quotes, time);
     const votes = this.#toVotes(quotes, { parents, time });
-    const { price, source, ended, ...next } = this.#decide(votes, { mint, used, time });
+    const verdict = this.#decide(votes, { mint, used, time });
+    const { price, source, departure, contest, agreedUsd, ended } = verdict;
     if (ended !== undefined) this.#verdicts.push({ mint, slot, ...ended });
     const widest = widestOf(votes);
     const entry: PriceEntry = {
       mint,
       quotes,
-      used: price && { usd: price.usd, ...next },
+      used: price && { usd: price.usd, departure, contest, agreedUsd },
       source: source ?? widest?.quote ?? (quotes[0] as PoolQuote),
       depthUsd: price?.depthUsd ?? widest?.widthUsd ?? 0,
       slot,

@@ -62,7 +62,7 @@ describe("PriceTracker", () => {
       priceOutUsd: null,
       isReliableIn: false,
       isReliableOut: false,
-      candle: { valueUsd: null, priceInUsd: null, priceOutUsd: null },
+      candle: { priceInUsd: null, priceOutUsd: null },
       ifRefused: undefined,
     });
     const early = trade(book, "curve", { in: [SOL, 1], out: ["NEW", 1_000_000], holds: [5, 9e8] });

@@ -41,15 +41,16 @@ export interface TradeValue {
   /** Whether the price counts in the token's candles: no dust, no pool that says little of the token. */
   readonly isReliableIn: boolean;
   readonly isReliableOut: boolean;
-  /** What candles show of it. */
-  readonly candle: CandleValue;
+  /** Its prices as candles show them. */
+  readonly candle: CandlePrices;
   /** The same if the price is taken back that it was valued by; undefined where none may be. */
-  readonly ifRefused: (CandleValue & Pick<Refusal, "mint" | "since">) | undefined;
+  readonly ifRefused:
+    | (CandlePrices & Pick<TradeValue, "valueUsd"> & Pick<Refusal, "mint" | "since">)
+    | undefined;
 }
 
-/** USD of a trade, and for one token of either side, as candles show them. */
-export interface CandleValue {
-  readonly valueUsd: number | null;
+/** USD for one token of either side. */
+interface CandlePrices {
   readonly priceInUsd: number | null;
   readonly priceOutUsd: number | null;
 }
@@ -94,7 +95,6 @@ export class PriceTracker extends PriceBook {
     const priceInUsd = computePriceUsd(valueUsd, trade.amountIn);
     const priceOutUsd = computePriceUsd(valueUsd, trade.amountOut);
     const candle = {
-      valueUsd,
       priceInUsd: this.#candlePrice(priceInUsd, { trade, mint: tokenIn, bound: candlePrice }),
       priceOutUsd: this.#candlePrice(priceOutUsd, { trade, mint: tokenOut, bound: candlePrice }),
     };

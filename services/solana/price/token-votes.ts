@@ -85,16 +85,19 @@ export function decide(
   if (isFollowed) contest ??= openContest(used?.departure, { pool: median, left, now });
   const agreedUsd = used === undefined || isFollowed ? median.usd : agreedNow(used, { votes: counted, now });
   const judgement = contest && judge(contest, { votes: counted, chosen, now });
-  const price = toPrice(chosen, counted);
-  const { quote: source, refusal } = chosen;
-  const verdict = { price: { ...price, refusal }, source, departure, agreedUsd };
-  if (contest === undefined || judgement === undefined)
-    return { ...verdict, contest: undefined, ended: undefined };
-  if (judgement.state !== "open")
-    return { ...verdict, contest: undefined, ended: { contest, isRefused: judgement.state === "refused" } };
-  const refusedUsd = judgement.others.usd * (judgement.others.refusal?.factor ?? 1);
-  const own: Refusal = { mint, since: contest.since, factor: refusedUsd / chosen.usd };
-  return { ...verdict, price: { ...price, refusal: own }, contest, ended: undefined };
+  let { refusal } = chosen;
+  let ended: EndedContest | undefined;
+  if (contest !== undefined && judgement !== undefined) {
+    if (judgement.state === "open") {
+      const refusedUsd = judgement.others.usd * (judgement.others.refusal?.factor ?? 1);
+      refusal = { mint, since: contest.since, factor: refusedUsd / chosen.usd };
+    } else {
+      ended = { contest, isRefused: judgement.state === "refused" };
+      contest = undefined;
+    }
+  }
+  const price = toPrice(chosen, { votes: counted, refusal });
+  return { price, source: chosen.quote, departure, contest, ended, agreedUsd };
 }
 
 /** A pool that rests holds no price: it is not followed before it trades again. */
@@ -163,13 +166,20 @@ function leftTogether(median: PoolVote, { votes, used: { agreedUsd }, now }: Mar
  * not while most of the weight rests.
  */
 function agreedNow({ agreedUsd }: UsedPrice, { votes, now }: Pick<Market, "votes" | "now">): number {
+  let [awakeWeight, below, above] = [0, 0, 0];
+  for (const vote of votes) {
+    if (!isAwake(vote, now)) continue;
+    const { usd, weight } = vote;
+    awakeWeight += weight;
+    if (usd <= agreedUsd) below += weight;
+    if (usd >= agreedUsd) above += weight;
+  }
+  const enough = LEAST_OTHERS * awakeWeight;
+  // The usual case needs no sort.
+  if ((below >= enough && above >= enough) || 2 * awakeWeight <= sumOfWeights(votes)) return agreedUsd;
   const awake = votes.filter((vote) => isAwake(vote, now)).sort((a, b) => a.usd - b.usd);
-  const weight = sumOfWeights(awake);
-  if (2 * weight <= sumOfWeights(votes)) return agreedUsd;
-  const enough = LEAST_OTHERS * weight;
-  const low = reach(awake, enough);
-  const high = reach(awake.reverse(), enough);
-  return low === undefined || high === undefined ? agreedUsd : Math.min(Math.max(agreedUsd, low), high);
+  const reached = below < enough ? reach(awake, enough) : reach(awake.reverse(), enough);
+  return reached ?? agreedUsd;
 }
 
 /** The price of the first vote with which these have so much weight. */
@@ -197,7 +207,10 @@ function limitByParent(votes: readonly PoolVote[]): readonly PoolVote[] {
   });
 }
 
-function toPrice({ usd }: PoolVote, votes: readonly PoolVote[]): Omit<TokenPrice, "refusal"> {
+function toPrice(
+  { usd }: PoolVote,
+  { votes, refusal }: { votes: readonly PoolVote[]; refusal: Refusal | undefined },
+): TokenPrice {
   let widthUsd = 0;
   let hops = Number.POSITIVE_INFINITY;
   let earnedUsd = 0;
@@ -213,7 +226,7 @@ function toPrice({ usd }: PoolVote, votes: readonly PoolVote[]): Omit<TokenPrice
   }
   const { quote: support, depthUsd } = deepest as PoolVote;
   const restUsd = supportedUsd - depthUsd;
-  return { usd, widthUsd, hops, earnedUsd, pool: support.pool, depthUsd, restUsd };
+  return { usd, widthUsd, hops, earnedUsd, pool: support.pool, depthUsd, restUsd, refusal };
 }
 
 function isDeeper(a: PoolVote, b: PoolVote): boolean {
