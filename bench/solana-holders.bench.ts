@@ -1,6 +1,7 @@
 /**
- * npm run bench:solana-holders — a token of 5,000,000 holders (BENCH_HOLDERS): its security figures, and first and deep pages
- * of its holders, by the service's handlers in this process, with the longest time that one of them held the event loop.
+ * npm run bench:solana-holders — a token of 5,000,000 holders (BENCH_HOLDERS), a fifth of whom hold the same amount, as after
+ * an airdrop: its security figures, and first and deep pages of its holders, by the service's handlers in this process,
+ * with the longest time that one of them held the event loop. The deepest page begins among those of the same amount.
  * Before that the bytes that a holder and the search fragments of a token take in SQLite, of tokens and wallets that
  * appear over time as they do in blocks, beside what they took by the layout before it.
  */
@@ -31,6 +32,9 @@ import { readStoreBytes } from "./store-bytes.ts";
 
 const HOLDERS = Number(process.env.BENCH_HOLDERS ?? 5_000_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 50);
+/** One in so many holders has AIRDROP: some 50,000 of the others have more. */
+const AIRDROPPED = 5;
+const AIRDROP = 10n ** 13n * 5n;
 /** Pairs of a wallet and a token, and tokens, whose bytes are measured. */
 const PAIRS = 300_000;
 const NAMED = 5_000;
@@ -195,8 +199,14 @@ async function measureAnswers(folder: string): Promise<void> {
     console.log(
       `${title}: p50 ${p50.toFixed(1)} ms, most ${most.toFixed(1)} ms, event loop held ${longest.toFixed(1)} ms at most`,
     );
-    figures.push({ name: `${title}, p50`, value: p50, unit: "ms", goal: { atMost: GOAL_MS } });
-    if (p50 > GOAL_MS) failures.push(title);
+    for (const [what, value] of [
+      ["median", p50],
+      ["most", most],
+      ["event loop held at most", longest],
+    ] as const) {
+      figures.push({ name: `${title}, ${what}`, value, unit: "ms", goal: { atMost: GOAL_MS } });
+      if (value > GOAL_MS) failures.push(`${title}, ${what}`);
+    }
   }
   await store.close();
 }
@@ -207,8 +217,8 @@ async function fill(store: Store): Promise<void> {
   let held = 0n;
   const startMs = performance.now();
   for (let done = 0; done < HOLDERS; done += 10_000) {
-    const rows = Array.from({ length: Math.min(10_000, HOLDERS - done) }, (): HolderRow => {
-      const balance = randomBalance();
+    const rows = Array.from({ length: Math.min(10_000, HOLDERS - done) }, (_, i): HolderRow => {
+      const balance = i % AIRDROPPED === 0 ? AIRDROP : randomBalance();
       counts.set(bucketOf(balance), (counts.get(bucketOf(balance)) ?? 0) + 1);
       held += balance;
       return { token: number, owner: randomAddress(), balance, account: toAccountId(MINT) };
