@@ -12,6 +12,7 @@ import { startKeepAliveProxy } from "../testkit/keep-alive-proxy.ts";
 import { anyForm, type OddRequest, passedOn, textOf } from "../testkit/odd-requests.ts";
 import { type ParsedResponse, parsePipelinedResponses } from "../testkit/pipelined-responses.ts";
 import { openRaw } from "../testkit/raw-connection.ts";
+import { until } from "../testkit/until.ts";
 import { TABLE_TEXT } from "../testkit/upstream.ts";
 
 /** npm test sends few; check:full all that is promised. FUZZ_SEED repeats a run. */
@@ -141,7 +142,7 @@ describeRounds(REQUESTS / 250, "gateway: fuzz of sockets", () => {
 
   it("and works as before: it serves, and has logged no fault of its own", async () => {
     expect((await gateway.get("/evm/chains", KEY)).status).to.equal(200);
-    expect((await fetch(`${gateway.url}/readyz`)).status).to.equal(200);
+    await until(async () => (await fetch(`${gateway.url}/readyz`)).status === 200);
     const faults = gateway
       .stdout()
       .split("\n")

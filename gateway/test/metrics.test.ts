@@ -73,6 +73,7 @@ describeWithChain("gateway: what operators see of it", () => {
   });
 
   it("that it lives, and that it is ready", async () => {
-    for (const path of ["/livez", "/readyz"]) expect((await fetch(gateway.url + path)).status).to.equal(200);
+    for (const path of ["/livez", "/readyz"])
+      await until(async () => (await fetch(gateway.url + path)).status === 200);
   });
 });

@@ -164,7 +164,8 @@ describe("gateway: pages", () => {
   });
 
   it("/readyz is 200 while every service serves, and names the one that does not", async () => {
-    expect((await read("/readyz")).status).to.equal(200);
+    // A probe may be late on a busy machine; the next one is not.
+    await until(async () => (await read("/readyz")).status === 200);
     await gateway.lending.stop();
     await until(async () => (await read("/readyz")).status === 503);
     const answer = await read("/readyz");

@@ -81,7 +81,7 @@ describe("gateway: the services' token", () => {
     for (const serviceToken of [TOKEN, OTHER]) {
       const gateway = await startBefore(service, serviceToken);
       expect((await gateway.get(PATH)).status).to.equal(200);
-      expect((await fetch(`${gateway.url}/readyz`)).status).to.equal(200);
+      await until(async () => (await fetch(`${gateway.url}/readyz`)).status === 200);
     }
   });
 

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { valuePrices } from "../../shared/pricing/value-prices.ts";
 import { heldShare } from "../../shared/pricing/vote-share.ts";
-import { randomRuns } from "../../shared/testkit/describe.ts";
 import type { PriceEdge } from "../price/edges.ts";
 import { PriceGraph } from "../price/graph.ts";
 import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
@@ -59,9 +58,10 @@ describe("slow prices", () => {
             before = new Map(slow);
           }
         }),
-        { numRuns: randomRuns(300) },
+        // In a quarter of them none has a departure, once in a while.
+        { numRuns: 300 },
       );
-      expect(seen.prices).to.be.greaterThan(randomRuns(1_000));
+      expect(seen.prices).to.be.greaterThan(1_000);
       expect(seen.departures).to.be.greaterThan(0);
     });
   }
