@@ -109,10 +109,15 @@ describe("leadership", () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const stop = new AbortController();
     const { heard, lines } = listen();
-    let asked = 0;
+    let [asked, declared] = [0, 0];
     const away: Store = new Proxy(store, {
       get(target, property) {
         const member = Reflect.get(target, property);
+        if (property === "declare")
+          return async (...args: Parameters<Store["declare"]>) => {
+            if (++declared <= 2) throw new Error("Topology is closed");
+            return target.declare(...args);
+          };
         if (property === "get")
           return async (...args: Parameters<Store["get"]>) => {
             if (++asked <= 3) throw new Error("connect ECONNREFUSED");
@@ -124,7 +129,7 @@ describe("leadership", () => {
     const options = { store: away, name: "chain", ttlMs: 40, log: heard, signal: stop.signal };
     await runAsLeader(options, async () => stop.abort());
     await store.close();
-    expect(asked).to.equal(4);
+    expect([declared, asked]).to.deep.equal([3, 4]);
     expect(lines.map(({ msg }) => msg)).to.deep.equal([
       "the lease cannot be read; trying again",
       "holding the lease",

@@ -100,11 +100,14 @@ type LeaseRow = RowOf<typeof leases>;
  */
 export async function acquireLease(store: Store, options: LeaseOptions): Promise<Lease | undefined> {
   const { signal, onWait, onFailure } = options;
-  await store.declare([leases]);
   const watch = new LeaseWatch(store, options);
   let waitsFor: string | undefined;
+  let isDeclared = false;
   while (!signal?.aborted) {
     try {
+      // A store that is away now is waited for as one that goes away later.
+      if (!isDeclared) await store.declare([leases]);
+      isDeclared = true;
       const lease = await watch.tryAcquire();
       if (lease !== undefined) return lease;
       if (watch.holder !== waitsFor) onWait?.(watch.holder ?? "");
