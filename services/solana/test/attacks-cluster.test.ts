@@ -26,17 +26,12 @@ const STEP_S = 20;
 /** Of the attack, and after it. */
 const REST_S = 5_400;
 /**
- * Those that hold a majority for longer, or act in pools of another market; nor fresh pools: the cluster's pools differ
- * by some percent among themselves, so that the median moves between them with any further vote.
+ * Not those that act in pools of another market, nor those with as much weight as the cluster's own pools: these differ by
+ * some percent among themselves, so that the median moves between them with any further vote, honest or not.
  */
 const LEFT_OUT = [
-  "fresh pool",
-  "push of",
-  "leaves the others",
-  "two colluding",
-  "two old pools",
-  "in steps",
-  "drained after",
+  ...["fresh pool", "two thirds", "push of", "leaves the others", "two colluding", "two old pools"],
+  ...["in steps", "drained after"],
 ];
 const TRIED = ATTACKS.filter(({ name }) => !LEFT_OUT.some((part) => name.includes(part)));
 
