@@ -31,15 +31,20 @@ async function requireReadOnly(store: Store): Promise<void> {
 }
 
 describe("a store that a process may only read: MongoDB", () => {
-  let server: TestMongod | undefined;
+  const servers: TestMongod[] = [];
   const stores: Store[] = [];
   afterEach(async () => {
     for (const store of stores.splice(0)) await store.close();
-    await server?.close();
+    for (const server of servers.splice(0)) await server.close();
   });
+  async function startServer(role: "read" | "readWrite"): Promise<TestMongod> {
+    const server = await TestMongod.start({ role });
+    servers.push(server);
+    return server;
+  }
   /** The rows of an ingest, then a server at which everybody has this role. */
   async function open(role: "read" | "readWrite", access: Access): Promise<Store> {
-    server = await TestMongod.start({ role });
+    const server = await startServer(role);
     const store = await openMongoStore({ url: server.url, database: "test", access });
     stores.push(store);
     return store;
@@ -56,7 +61,7 @@ describe("a store that a process may only read: MongoDB", () => {
   });
 
   it("is read by a service whose user has the role read", async () => {
-    server = await TestMongod.start();
+    const server = await startServer("readWrite");
     const ingest = await openMongoStore({ url: server.url, database: "test" });
     stores.push(ingest);
     await ingest.declare([notes]);

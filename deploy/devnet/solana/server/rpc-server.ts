@@ -37,6 +37,8 @@ export interface RpcServer {
   readonly faults: RpcFaults;
   /** How often each method was called. */
   readonly calls: ReadonlyMap<string, number>;
+  /** Size of all bodies sent, uncompressed. */
+  readonly sentBytes: number;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,11 @@ const LARGEST_REQUEST = 1_000_000;
 export async function startRpcServer(chain: NodeChain, { port = 0 } = {}): Promise<RpcServer> {
   const faults: RpcFaults = { hidden: new Set(), missingCode: -32007, intercept: undefined };
   const calls = new Map<string, number>();
+  let sentBytes = 0;
+  const send = (response: ServerResponse, body: string): void => {
+    sentBytes += Buffer.byteLength(body);
+    response.writeHead(200, { "content-type": "application/json" }).end(body);
+  };
   const sockets = new Set<TextSocket>();
   const server = createServer((request, response) => {
     void serve(request, response).catch(() => response.destroy());
@@ -94,6 +101,9 @@ export async function startRpcServer(chain: NodeChain, { port = 0 } = {}): Promi
     wsUrl: `ws://127.0.0.1:${bound}`,
     faults,
     calls,
+    get sentBytes() {
+      return sentBytes;
+    },
     async close() {
       for (const socket of sockets) socket.close();
       const closed = new Promise((resolve) => server.close(resolve));
@@ -124,10 +134,6 @@ function writeReply(id: unknown, answerIt: () => string): string {
       error: { code: error.code, message: error.message },
     });
   }
-}
-
-function send(response: ServerResponse, body: string): void {
-  response.writeHead(200, { "content-type": "application/json" }).end(body);
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
