@@ -109,10 +109,10 @@ describeOnEngines(
     const pointTo = (target: TestChain) => {
       for (const endpoint of endpoints) endpoint.pointTo(target.url);
     };
-    const isAtHead = async (store: Store) => {
-      const head = await chain.headNumber();
+    const isAtHead = async (store: Store, other = chain) => {
+      const head = await other.headNumber();
       const checkpoint = await getCheckpoint(store, 8453);
-      return checkpoint?.blockNumber === head && checkpoint.blockHash === (await chain.header(head)).hash;
+      return checkpoint?.blockNumber === head && checkpoint.blockHash === (await other.header(head)).hash;
     };
     const open = async () => {
       const opened = await engine.open();
@@ -166,8 +166,18 @@ describeOnEngines(
           await sleep(random.below(150));
           pointTo(chain);
         }
-        await until("the head", () => isAtHead(store), 2 * LOWER_HEAD_MS);
-        expectSameStore(await dumpStore(store), await dumpFreshIndex(chain));
+        const isThere = await until("the head", () => isAtHead(store), LOWER_HEAD_MS).then(
+          () => true,
+          () => false,
+        );
+        // A slow machine may have seen the fork alone for so long that a block of it is final: then it is that one's.
+        const fork = others[0]?.chain as TestChain;
+        if (!isThere) {
+          expect(ingest.lines.join("\n")).to.contain("contradicts the index:");
+          pointTo(fork);
+          await until("the head of the fork", () => isAtHead(store, fork), LOWER_HEAD_MS);
+        }
+        expectSameStore(await dumpStore(store), await dumpFreshIndex(isThere ? chain : fork));
       } finally {
         await ingest.stop();
         await remove();
