@@ -6,6 +6,7 @@ import {
   type BackupFile,
   describeFile,
   type Manifest,
+  makeEmptyFolder,
   readManifest,
   requireUnchanged,
   writeManifest,
@@ -23,8 +24,7 @@ export async function backUp(
 ): Promise<Manifest> {
   const names = await listStores(dataDir);
   if (names.length === 0) throw new BackupError(`There is no store in ${dataDir}.`);
-  await makeFolder(to);
-  if ((await readdir(to)).length > 0) throw new BackupError(`Cannot back up to ${to}: it is not empty.`);
+  await makeEmptyFolder(to);
   const { default: Database } = await import("libsql");
   const files: BackupFile[] = [];
   for (const name of names) {
@@ -38,9 +38,7 @@ export async function backUp(
     await requireWhole(join(to, name));
     files.push(await describeFile(to, name));
   }
-  const manifest: Manifest = { format: 1, version, madeAt: new Date().toISOString(), files };
-  await writeManifest(to, manifest);
-  return manifest;
+  return writeManifest(to, { version, files });
 }
 
 /** Puts the stores of a backup into a folder that has none, after it has looked at each byte. */

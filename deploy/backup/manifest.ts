@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../../services/shared/settings/folder.ts";
 
 /** What a backup holds, written last: a folder without it is none. */
 export interface Manifest {
@@ -28,8 +29,20 @@ export class BackupError extends Error {
 
 const MANIFEST = "backup.json";
 
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+/** Makes the folder that a backup goes to. Throws BackupError where it has something in it. */
+export async function makeEmptyFolder(to: string): Promise<void> {
+  await makeFolder(to);
+  if ((await readdir(to)).length > 0) throw new BackupError(`Cannot back up to ${to}: it is not empty.`);
+}
+
+export async function writeManifest(
+  folder: string,
+  made: Pick<Manifest, "engine" | "version" | "files">,
+): Promise<Manifest> {
+  const { files, ...about } = made;
+  const manifest: Manifest = { format: 1, ...about, madeAt: new Date().toISOString(), files };
   await writeFile(join(folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  return manifest;
 }
 
 /** Throws BackupError for a folder that is no whole backup of this engine, or names a file that `isFile` does not know. */

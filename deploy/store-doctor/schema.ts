@@ -1,6 +1,7 @@
 import {
   compileCollection,
   extensionOf,
+  isNewerDeclaration,
   isSameDeclaration,
 } from "../../services/shared/storage/declaration.ts";
 import type { Collection } from "../../services/shared/storage/port.ts";
@@ -29,24 +30,7 @@ function stateOf(stored: string, collection: Collection): SchemaState {
   const declared = compileCollection(collection);
   if (isSameDeclaration(stored, declared)) return "same";
   if (extensionOf(stored, declared) !== undefined) return "older";
-  return isNewer(stored, declared.fingerprint) ? "newer" : "changed";
-}
-
-/** As the store itself judges a newer one: everything that this version declares is in it. */
-function isNewer(stored: string, ours: string): boolean {
-  interface Described {
-    readonly fields: Readonly<Record<string, string>>;
-    readonly key: readonly string[];
-    readonly indexes: readonly string[];
-    readonly contents?: string;
-  }
-  const [before, now] = [JSON.parse(stored), JSON.parse(ours)] as [Described, Described];
-  return (
-    before.key.join() === now.key.join() &&
-    before.contents === now.contents &&
-    now.indexes.every((index) => before.indexes.includes(index)) &&
-    Object.entries(now.fields).every(([name, spec]) => before.fields[name] === spec)
-  );
+  return isNewerDeclaration(stored, declared) ? "newer" : "changed";
 }
 
 export function judgeSchema(rows: readonly SchemaRow[], findings: Findings): void {

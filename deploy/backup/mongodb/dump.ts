@@ -4,10 +4,16 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip, gzipSync } from "node:zlib";
 import type { ClientSession, Db, FindCursor } from "mongodb";
-import { makeFolder } from "../../../services/shared/settings/folder.ts";
 import { MongoConnection } from "../../../services/shared/storage/mongodb/connection.ts";
 import { keepsSnapshots, snapshotFault } from "../../../services/shared/storage/mongodb/snapshot.ts";
-import { BackupError, type BackupFile, describeFile, type Manifest, writeManifest } from "../manifest.ts";
+import {
+  BackupError,
+  type BackupFile,
+  describeFile,
+  type Manifest,
+  makeEmptyFolder,
+  writeManifest,
+} from "../manifest.ts";
 import { DATABASES, listCollections } from "./layout.ts";
 import { requireStill, watchWriters } from "./writers.ts";
 
@@ -25,20 +31,11 @@ interface DumpOptions {
  */
 export async function dumpMongodb(url: string, options: DumpOptions): Promise<Manifest> {
   const { to, version } = options;
-  await makeFolder(to);
-  if ((await readdir(to)).length > 0) throw new BackupError(`Cannot back up to ${to}: it is not empty.`);
+  await makeEmptyFolder(to);
   const files: BackupFile[] = [];
   for (const database of DATABASES) files.push(...(await dumpDatabase(url, { ...options, database })));
   if (files.length === 0) throw new BackupError("There is no database of chaintables at MONGODB_URL.");
-  const manifest: Manifest = {
-    format: 1,
-    engine: "mongodb",
-    version,
-    madeAt: new Date().toISOString(),
-    files,
-  };
-  await writeManifest(to, manifest);
-  return manifest;
+  return writeManifest(to, { engine: "mongodb", version, files });
 }
 
 async function dumpDatabase(

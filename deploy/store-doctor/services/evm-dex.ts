@@ -12,10 +12,11 @@ import {
   priceStarts,
 } from "../../../services/evm-dex/store/collections.ts";
 import { lpEvents, walletRequests } from "../../../services/evm-dex/store/v2-collections.ts";
+import { hasData } from "../../../services/shared/index/evm/checkpoint.ts";
 import { headers } from "../../../services/shared/index/evm/headers.ts";
 import type { Store } from "../../../services/shared/storage/port.ts";
 import { type Findings, readAgain } from "../finding.ts";
-import { isIndexed, lookAtEvmIndex, type OfBlocks } from "./evm-index.ts";
+import { lookAtEvmIndex, type OfBlocks } from "./evm-index.ts";
 
 export { COLLECTIONS, checkpoints };
 
@@ -45,7 +46,7 @@ export async function lookAtEvmDex(
   { chainId, deployments, samples, seed }: EvmDexOptions,
 ): Promise<void> {
   const checkpoint = await view.get(checkpoints, { chainId });
-  if (!isIndexed(checkpoint)) return;
+  if (!hasData(checkpoint)) return;
   const service = "evm-dex";
   await lookAtEvmIndex({ view, checkpoint, findings, service }, JOURNALS);
   await lookAtBlocksOfEvents(view, findings, checkpoint);

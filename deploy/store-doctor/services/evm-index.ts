@@ -1,5 +1,5 @@
 import { finalBlocks } from "../../../services/shared/evm/finality/finality.ts";
-import { type EvmCheckpoint, hasData } from "../../../services/shared/index/evm/checkpoint.ts";
+import type { EvmCheckpoint } from "../../../services/shared/index/evm/checkpoint.ts";
 import { type HeaderRow, headers } from "../../../services/shared/index/evm/headers.ts";
 import type { Collection, Filter, RowOf, Store } from "../../../services/shared/storage/port.ts";
 import { type Findings, RESTART_INGEST, readAgain } from "../finding.ts";
@@ -104,9 +104,4 @@ async function lookAtFinal({ checkpoint, findings, view }: EvmScope, todo: strin
     what: `Block 0 is ${genesisHash} by the checkpoint and ${final.hash} by the final block: the index has rows of two chains.`,
     todo,
   });
-}
-
-/** Whether a chain has rows to look at. */
-export function isIndexed(checkpoint: EvmCheckpoint | undefined): checkpoint is EvmCheckpoint {
-  return hasData(checkpoint);
 }

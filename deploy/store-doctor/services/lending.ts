@@ -6,10 +6,11 @@ import {
   entities,
   entityHistory,
 } from "../../../services/lending/store/collections.ts";
+import { hasData } from "../../../services/shared/index/evm/checkpoint.ts";
 import { headers } from "../../../services/shared/index/evm/headers.ts";
 import type { Store } from "../../../services/shared/storage/port.ts";
 import { type Findings, RESTART_INGEST, readAgain } from "../finding.ts";
-import { isIndexed, lookAtEvmIndex, type OfBlocks } from "./evm-index.ts";
+import { lookAtEvmIndex, type OfBlocks } from "./evm-index.ts";
 
 export { COLLECTIONS, checkpoints };
 
@@ -26,7 +27,7 @@ export async function lookAtLending(
   { chainId, samples }: { readonly chainId: number; readonly samples: number },
 ): Promise<void> {
   const checkpoint = await view.get(checkpoints, { chainId });
-  if (!isIndexed(checkpoint)) return;
+  if (!hasData(checkpoint)) return;
   await lookAtEvmIndex({ view, checkpoint, findings, service: SERVICE }, OF_BLOCKS);
   const rows = await view.find(entities, {
     filter: { chainId },

@@ -72,15 +72,20 @@ export async function findBlockFault(
   return { kind: "block_not_kept", keptFrom: kept.blockNumber };
 }
 
-/** Prices at a block that has them. */
+/** Prices at a block that has them; `blockTime` where it is known already. */
 export async function readPricesAt(
   store: Store,
-  { tokens, block, checkpoint }: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number },
+  {
+    tokens,
+    block,
+    blockTime,
+    checkpoint,
+  }: { checkpoint: CheckpointRow; tokens: readonly string[]; block: number; blockTime?: number },
 ): Promise<PricesResponse> {
-  const { chainId, blockNumber, blockTime, fromTime } = checkpoint;
+  const { chainId, fromTime } = checkpoint;
   const [prices, known] = await Promise.all([
     readPrices(store, { chainId, tokens, block }),
-    block === blockNumber ? { time: blockTime } : findKnownBlock(store, { checkpoint, block }),
+    blockTime === undefined ? findKnownBlock(store, { checkpoint, block }) : { time: blockTime },
   ]);
   return {
     block,

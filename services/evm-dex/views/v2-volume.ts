@@ -39,8 +39,8 @@ async function readRow(store: Store, query: ViewQuery) {
     readOpenHour(store, query),
   ]);
   const buckets = withOpenHour<Timed>(rows.map(toV2Bucket), open?.bucket);
-  const closed = largeRows.filter(({ start }) => open === undefined || start < open.bucket.start);
-  const large = [...closed.flatMap((row) => row.swaps as LargeSwap[]), ...(open?.largest ?? [])];
+  const openLarge = open && { start: open.bucket.start, swaps: open.largest as unknown };
+  const large = withOpenHour(largeRows, openLarge).flatMap(({ swaps }) => swaps as LargeSwap[]);
   const coverage = coverageOf(pool, checkpoint);
   const sum = v2SumOf(buckets, { window, coverage });
   const volumeUsd = sum === undefined ? null : volumeUsdOf(sum);

@@ -1,4 +1,5 @@
 import { ServiceError } from "../errors.ts";
+import { formatDateTime } from "./cells.ts";
 import { integer, unixTime } from "./param.ts";
 import { formatValue, parameterError } from "./parameter-error.ts";
 
@@ -47,6 +48,24 @@ export function sentAsOf({ at_block, at_time }: AsOf): { name: "at_block" | "at_
 export function notKeptError(asOf: AsOf, rule: string): ServiceError {
   const { name, value } = sentAsOf(asOf);
   return new ServiceError("not_found", `Cannot answer ${name}: ${formatValue(String(value))} ${rule}.`);
+}
+
+interface NamedBlock {
+  readonly block: number;
+  /** Unix seconds. */
+  readonly time: number;
+}
+
+/** Throws that 404 for what lies beyond the indexed head. */
+export function requireIndexed(asOf: AsOf, head: NamedBlock): void {
+  const { name, value } = sentAsOf(asOf);
+  if (value > (name === "at_block" ? head.block : head.time))
+    throw notKeptError(asOf, `is above the indexed head, ${blockText(head)}`);
+}
+
+/** A block as the sentences of these errors name it. */
+export function blockText({ block, time }: NamedBlock): string {
+  return `block ${block} (${time}, ${formatDateTime(time)})`;
 }
 
 /** Whether a message is that of such a 404. */

@@ -166,6 +166,11 @@ export function extensionOf(stored: string, declared: CompiledCollection): Exten
   };
 }
 
+/** Whether a later version of this program has stored the collection: everything that this one declares is in it. */
+export function isNewerDeclaration(stored: string, { fingerprint }: CompiledCollection): boolean {
+  return isExtension(JSON.parse(fingerprint) as Described, JSON.parse(stored) as Described);
+}
+
 /** The error for a collection whose stored declaration differs. */
 export function changedDeclarationError(
   declared: CompiledCollection,
@@ -187,7 +192,7 @@ export function changedDeclarationError(
   }
   const where = `Cannot open collection "${declared.name}" in ${options.place}`;
   const what = changed.join("; ");
-  if (isExtension(now as unknown as Described, before as unknown as Described))
+  if (isNewerDeclaration(options.stored, declared))
     return new Error(
       `${where}: a newer version of this program has written it (${what}). Start that version, or restore a backup from before the upgrade.`,
     );

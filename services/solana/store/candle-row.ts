@@ -4,6 +4,19 @@ import { type ContestedCandle, type ContestName, settleCandle } from "../metrics
 import { type CandleRow, priceVerdicts } from "./collections.ts";
 
 type CandleFields = Omit<CandleRow, "mint" | "seconds" | "start" | "transactions">;
+/** What `settleCandles` reads, and when the candle begins. */
+export const SETTLED_FIELDS = [
+  "start",
+  "open",
+  "high",
+  "low",
+  "close",
+  "volumeUsd",
+  "volumeToken",
+  "trades",
+  "ifRefused",
+] as const;
+
 /** Token and beginning of the contest, and the candle's numbers in the order of its fields; null without a trade. */
 type StoredRefusal = readonly [string, number, readonly number[] | null];
 

@@ -32,6 +32,8 @@ export function pricesHandler({ store }: Pick<ServeDeps, "store">): Handler<type
 
 interface PriceBlock {
   readonly block: number;
+  /** Of the last block up to it that is known; absent at the head. */
+  readonly blockTime?: number;
   /** Why there are no prices of it. */
   readonly fault?: Awaited<ReturnType<typeof findBlockFault>>;
   readonly version: DataVersion;
@@ -43,17 +45,17 @@ async function findBlock(
   { checkpoint, params }: { checkpoint: CheckpointRow; params: Params },
 ): Promise<PriceBlock> {
   if (!isAsOf(params)) return { block: checkpoint.blockNumber, version: versionOf(checkpoint) };
-  const fault =
-    params.at_block === undefined
-      ? undefined
-      : await findBlockFault(store, { checkpoint, block: params.at_block });
-  if (fault !== undefined) return { block: params.at_block as number, fault, version: versionOf(checkpoint) };
-  const block =
-    params.at_block === undefined
-      ? await resolvePastBlock(store, { checkpoint, asOf: params })
-      : await findPriceBlock(store, { checkpoint, block: params.at_block });
+  const { at_block } = params;
+  if (at_block === undefined) {
+    const block = await resolvePastBlock(store, { checkpoint, asOf: params });
+    const version = await pastVersionOf(store, { checkpoint, block });
+    return { block: block.number, blockTime: block.time, version };
+  }
+  const fault = await findBlockFault(store, { checkpoint, block: at_block });
+  if (fault !== undefined) return { block: at_block, fault, version: versionOf(checkpoint) };
+  const block = await findPriceBlock(store, { checkpoint, block: at_block });
   const version = await pastVersionOf(store, { checkpoint, block });
-  return { block: params.at_block ?? block.number, version };
+  return { block: at_block, blockTime: block.time, version };
 }
 
 /** Prices need no single events: the last block with another price will do, however long ago. */

@@ -1,5 +1,10 @@
-import { type AsOf, notKeptError, sentAsOf } from "../../../shared/contract/as-of.ts";
-import { formatDateTime } from "../../../shared/contract/cells.ts";
+import {
+  type AsOf,
+  blockText,
+  notKeptError,
+  requireIndexed,
+  sentAsOf,
+} from "../../../shared/contract/as-of.ts";
 import type { DataVersion } from "../../../shared/contract/endpoint.ts";
 import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import type { Store } from "../../../shared/storage/port.ts";
@@ -29,10 +34,8 @@ export async function resolvePastBlock(store: Store, query: PastQuery): Promise<
   const { asOf, checkpoint } = query;
   const { chainId, blockNumber, blockTime } = checkpoint;
   const { name, value } = sentAsOf(asOf);
-  const head = { number: blockNumber, time: blockTime, hash: checkpoint.blockHash };
-  if (value > (name === "at_block" ? blockNumber : blockTime)) {
-    throw notKeptError(asOf, `is above the indexed head, ${nameOf(head)}`);
-  }
+  const head = { block: blockNumber, time: blockTime };
+  requireIndexed(asOf, head);
   const bounds = await readBounds(store, query);
   const found =
     name === "at_time"
@@ -44,7 +47,8 @@ export async function resolvePastBlock(store: Store, query: PastQuery): Promise<
   const at = { clock: poolEvents, chainId, low: bounds.block, high: blockNumber };
   const block = await blockAfter(store, { ...at, time: bounds.time });
   const earliest = await firstEventFrom(store, { chainId, block });
-  throw notKeptError(asOf, `is below the earliest that is kept, ${nameOf(earliest ?? head)}`);
+  const told = earliest === undefined ? head : { block: earliest.number, time: earliest.time };
+  throw notKeptError(asOf, `is below the earliest that is kept, ${blockText(told)}`);
 }
 
 /** The first block and the first second of which all rows that an answer needs are stored. */
@@ -59,10 +63,6 @@ async function readBounds(
     return row === undefined || row.time === 0 ? 0 : row.time + seconds;
   });
   return { block: Math.max(checkpoint.fromBlock, ...blocks), time: Math.max(0, ...times) };
-}
-
-function nameOf({ number, time }: KnownBlock): string {
-  return `block ${number} (${time}, ${formatDateTime(time)})`;
 }
 
 /** A checkpoint that ends with an earlier block. */

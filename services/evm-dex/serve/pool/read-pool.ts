@@ -2,7 +2,7 @@ import type { AsOf } from "../../../shared/contract/as-of.ts";
 import type { DataVersion } from "../../../shared/contract/endpoint.ts";
 import { ServiceError } from "../../../shared/errors.ts";
 import type { Store } from "../../../shared/storage/port.ts";
-import type { CheckpointRow } from "../../store/collections.ts";
+import type { CheckpointRow, PoolRow } from "../../store/collections.ts";
 import { getPool } from "../../store/queries.ts";
 import { supports } from "../../views/index.ts";
 import type { PoolView } from "../../views/view.ts";
@@ -16,6 +16,14 @@ export interface PoolKey {
   readonly family: string;
 }
 
+async function findPool(
+  store: Store,
+  { view, key }: { view: PoolView; key: PoolKey },
+): Promise<PoolRow | undefined> {
+  const pool = await getPool(store, key);
+  return pool?.family === key.family && supports(view, pool) ? pool : undefined;
+}
+
 /** Reads a view of one pool at one block; undefined where the family has no such pool of its generation. */
 export async function readPool<R extends object>(
   store: Store,
@@ -25,8 +33,8 @@ export async function readPool<R extends object>(
     seen,
   }: { view: PoolView<R>; key: PoolKey; seen?: (checkpoint: CheckpointRow, startedMs: number) => void },
 ): Promise<{ checkpoint: CheckpointRow; row: R } | undefined> {
-  const pool = await getPool(store, key);
-  if (pool === undefined || pool.family !== key.family || !supports(view, pool)) return undefined;
+  const pool = await findPool(store, { view, key });
+  if (pool === undefined) return undefined;
   const found = await readAtHead(store, {
     chainId: key.chainId,
     inSnapshot: true,
@@ -41,8 +49,8 @@ export async function readPoolAt<R extends object>(
   store: Store,
   { view, key, asOf }: { view: PoolView<R>; key: PoolKey; asOf: AsOf },
 ): Promise<{ version: DataVersion; row: R } | undefined> {
-  const pool = await getPool(store, key);
-  if (pool === undefined || pool.family !== key.family || !supports(view, pool)) return undefined;
+  const pool = await findPool(store, { view, key });
+  if (pool === undefined) return undefined;
   const found = await readAtHead(store, {
     chainId: key.chainId,
     inSnapshot: true,

@@ -1,5 +1,10 @@
-import { type AsOf, notKeptError, sentAsOf } from "../../../shared/contract/as-of.ts";
-import { formatDateTime } from "../../../shared/contract/cells.ts";
+import {
+  type AsOf,
+  blockText,
+  notKeptError,
+  requireIndexed,
+  sentAsOf,
+} from "../../../shared/contract/as-of.ts";
 import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { type CheckpointRow, type EntityHistoryRow, entityHistory } from "../../store/collections.ts";
@@ -26,9 +31,7 @@ const MAX_LOOKS = 24;
 export async function findHourEnd(store: Store, { checkpoint, asOf }: Asked): Promise<HourEnd> {
   const { chainId, blockNumber, blockTime, fromBlock, fromTime } = checkpoint;
   const { name, value } = sentAsOf(asOf);
-  if (value > (name === "at_block" ? blockNumber : blockTime)) {
-    throw notKeptError(asOf, `is above the indexed head, ${nameOf({ block: blockNumber, time: blockTime })}`);
-  }
+  requireIndexed(asOf, { block: blockNumber, time: blockTime });
   const last =
     name === "at_block"
       ? await lastChange(store, { chainId, block: value })
@@ -36,7 +39,7 @@ export async function findHourEnd(store: Store, { checkpoint, asOf }: Asked): Pr
   if (last === undefined) {
     throw notKeptError(
       asOf,
-      `is below the first indexed block, ${nameOf({ block: fromBlock, time: fromTime })}`,
+      `is below the first indexed block, ${blockText({ block: fromBlock, time: fromTime })}`,
     );
   }
   const next = await nextChange(store, { chainId, block: last.block });
@@ -83,7 +86,7 @@ async function nearestOf(
   let [last, next]: [HourEnd | undefined, HourEnd | undefined] = [at.last, at.next];
   for (let i = 0; i < MAX_LOOKS && last !== undefined; i++) {
     if (await isWhole(store, { chainId: at.chainId, last, next }))
-      return `${rule}; the last block before it that can be told is ${nameOf(last)}`;
+      return `${rule}; the last block before it that can be told is ${blockText(last)}`;
     last = await lastChange(store, { chainId: at.chainId, block: last.block, before: last.hour });
     next = last && (await nextChange(store, { chainId: at.chainId, block: last.block }));
   }
@@ -129,8 +132,4 @@ async function lastChangeAt(
     else low = row.block + 1;
   }
   return lastChange(store, { chainId, block: low - 1 });
-}
-
-function nameOf({ block, time }: { block: number; time: number }): string {
-  return `block ${block} (${time}, ${formatDateTime(time)})`;
 }

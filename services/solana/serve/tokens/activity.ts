@@ -1,5 +1,5 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { settleCandles } from "../../store/candle-row.ts";
+import { SETTLED_FIELDS, settleCandles } from "../../store/candle-row.ts";
 import { candles } from "../../store/collections.ts";
 import { traders } from "../../store/token-collections.ts";
 
@@ -46,7 +46,7 @@ export async function readDailyCloses(store: Store, query: Of): Promise<(number 
   if (start < query.coveredFrom) return undefined;
   const rows = await store.find(candles, {
     filter: { mint, seconds: DAY, start: { gte: start, lt: end } },
-    fields: ["start", "open", "high", "low", "close", "volumeUsd", "volumeToken", "trades", "ifRefused"],
+    fields: SETTLED_FIELDS,
   });
   const settled = await settleCandles(store, rows);
   const closes = new Map(rows.map(({ start }, i) => [start, settled[i]?.close ?? null]));

@@ -7,23 +7,11 @@ import {
 import type { Pacer } from "../../../shared/service/pacer.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { type Candle, joinCandles } from "../../metrics/candle.ts";
-import { settleCandles } from "../../store/candle-row.ts";
+import { SETTLED_FIELDS, settleCandles } from "../../store/candle-row.ts";
 import { CANDLE_SECONDS, candles } from "../../store/collections.ts";
 
 /** Stored candles read at once. */
 const CANDLES_PER_READ = 2_000;
-
-const FIELDS = [
-  "start",
-  "open",
-  "high",
-  "low",
-  "close",
-  "volumeUsd",
-  "volumeToken",
-  "trades",
-  "ifRefused",
-] as const;
 
 export interface TimedCandle {
   /** Unix seconds. */
@@ -71,7 +59,7 @@ async function* readStored(
       filter: { mint, seconds, start: { gte: from, lt: end } },
       order: [{ field: "start", direction: "asc" }],
       limit: CANDLES_PER_READ,
-      fields: FIELDS,
+      fields: SETTLED_FIELDS,
     });
     const settled = await settleCandles(store, rows);
     for (const [i, row] of rows.entries()) {
