@@ -3,10 +3,19 @@ import { it } from "mocha";
 import { hasPython, runUnittest } from "../../clients/testkit/python.ts";
 import type { Sample } from "../../clients/testkit/served.ts";
 import { Client, type PagedPath } from "../../clients/typescript/src/index.ts";
+import {
+  MANY_EVM_ADDRESSES,
+  MANY_SOLANA_ADDRESSES,
+} from "../../services/shared/contract/testkit/many-addresses.ts";
 import { readTables } from "./read-tables.ts";
 import type { Stack } from "./stack.ts";
 
 const LIMIT = 5;
+/** Of nobody: their rows say that there is no price. */
+export const MANY_TOKENS: Readonly<Record<string, readonly string[]>> = {
+  "/evm/prices": MANY_EVM_ADDRESSES,
+  "/api/v1/solana/prices": MANY_SOLANA_ADDRESSES,
+};
 
 /** Tests of a suite with a running stack: both clients have the rows of the HTTP answer, of every endpoint of OpenAPI. */
 export function testClients(running: () => Stack): void {
@@ -47,9 +56,9 @@ export function testClients(running: () => Stack): void {
   });
 }
 
-/** A request of every endpoint by the examples of OpenAPI, with a small page. */
+/** A request of every endpoint by the examples of OpenAPI, with a small page; and the longest lists of tokens. */
 async function readSamples(stack: Stack): Promise<Sample[]> {
-  return (await readTables(stack)).map(([path, { parameters = [] }]) => {
+  const samples = (await readTables(stack)).map(([path, { parameters = [] }]) => {
     const examples = parameters.flatMap(({ name, example }): [string, string][] =>
       example === undefined || name === "format" ? [] : [[name, String(example)]],
     );
@@ -57,4 +66,8 @@ async function readSamples(stack: Stack): Promise<Sample[]> {
     const page: Record<string, string> = isPaged ? { limit: String(LIMIT), offset: "0" } : {};
     return { path, params: { ...Object.fromEntries(examples), ...page }, isPaged };
   });
+  const longest = Object.entries(MANY_TOKENS).map(([path, tokens]) => ({
+    ...{ path, params: { tokens: tokens.join(",") }, isPaged: false },
+  }));
+  return [...samples, ...longest];
 }

@@ -4,6 +4,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import type { Cell } from "../../services/shared/contract/column.ts";
+import { MANY_TOKENS } from "./client-walk.ts";
 import { readTables } from "./read-tables.ts";
 import type { Stack } from "./stack.ts";
 
@@ -57,6 +58,16 @@ export function testMcp(running: () => Stack): void {
       const rows = shown.row === undefined ? shown.rows : [columns.map((column) => shown.row[column.name])];
       expect(rows, path).to.deep.equal(data);
       expect(String(shown.block), path).to.equal(String(answer.headers.get("x-data-block") ?? undefined));
+    }
+  });
+
+  it("take the longest lists of tokens", async () => {
+    for (const [path, tokens] of Object.entries(MANY_TOKENS)) {
+      const name = path.replace(/^\/(api\/v1\/)?/, "").replaceAll("/", "_");
+      const shown = JSON.parse(await call(name, { tokens }));
+      const { rows, rowsShown, rowsTotal } = shown;
+      expect(rows.map(([token]: string[]) => token)).to.deep.equal(tokens.slice(0, rowsShown));
+      expect(rowsTotal).to.equal(tokens.length);
     }
   });
 

@@ -1,7 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { splitTarget } from "./entry.ts";
+import {
+  MANY_EVM_ADDRESSES,
+  MANY_SOLANA_ADDRESSES,
+} from "../../services/shared/contract/testkit/many-addresses.ts";
+import { MAX_TARGET_LENGTH, splitTarget } from "./entry.ts";
 
 describe("request target", () => {
   it("is cut into path and query and nothing else is done to it", () => {
@@ -18,6 +22,16 @@ describe("request target", () => {
     expect(splitTarget("http://host?b").path).to.equal("");
     expect(splitTarget("//host/a").path).to.equal("//host/a");
     expect(splitTarget("ftp://host/a").path).to.equal("ftp://host/a");
+  });
+
+  it("has room for the longest lists, also where their commas are percent-encoded", () => {
+    for (const [path, list] of [
+      ["/evm/prices?chain_id=8453&at_block=9007199254740991&format=parquet", MANY_EVM_ADDRESSES],
+      ["/api/v1/solana/prices?format=parquet", MANY_SOLANA_ADDRESSES],
+    ] as const) {
+      const target = `${path}&tokens=${encodeURIComponent(list.join(","))}`;
+      expect(target.length).to.be.within(20_000, MAX_TARGET_LENGTH);
+    }
   });
 
   it("never yields a path that was not there", () => {

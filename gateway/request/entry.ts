@@ -28,8 +28,8 @@ export function createExchangeHandler(
   };
 }
 
-/** Characters of a request target. The longest sensible query of the catalogue is under 1 KB. */
-export const MAX_TARGET_LENGTH = 8_192;
+/** Characters of a request target: 500 addresses of Solana with percent-encoded commas are 23,500. */
+export const MAX_TARGET_LENGTH = 24_576;
 
 const PRINTABLE_ASCII = /^[\x21-\x7e]*$/;
 const ORIGIN_OF_ABSOLUTE_TARGET = /^https?:\/\/[^/?#]+/i;

@@ -1,6 +1,7 @@
 import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
+import { MANY_EVM_ADDRESSES } from "../../services/shared/contract/testkit/many-addresses.ts";
 import { describeThorough, describeWithChain } from "../../services/shared/testkit/describe.ts";
 import { type RedisServer, startRedisOrSkip } from "../../services/shared/testkit/redis-server.ts";
 import { expectError } from "../testkit/expect-error.ts";
@@ -129,6 +130,29 @@ describeWithChain("gateway: the pay-per-request host", () => {
     expect(answer.headers.get("content-type")).to.equal("application/vnd.service.table.v1.0.0+json");
     expect((await world.received()) - before).to.equal(10_000n);
     expect((await fetch(`${gateway.payUrl}${TARGET}`)).status).to.equal(404);
+  });
+
+  it("sells requests for the longest lists: terms and payment name them by a hash", async () => {
+    const gateway = await start({ payment: { prices: new Map([["/evm/prices", "0.01"]]) } });
+    const payer = await world.createPayer();
+    const tokens = encodeURIComponent(MANY_EVM_ADDRESSES.join(","));
+    const target = `/evm/prices?tokens=${tokens}`;
+    const offer = await fetch(`${gateway.payUrl}${target}`);
+    expect(offer.status).to.equal(402);
+    const header = offer.headers.get("payment-required") ?? "";
+    expect(header.length, "what clients read").to.be.below(12_000);
+    const { resource } = decodePaymentRequiredHeader(header);
+    expect(resource?.url).to.match(/\/evm\/prices#query-sha256=[0-9a-f]{64}$/);
+    const before = await world.received();
+    const answer = await payer.fetch(`${gateway.payUrl}${target}`);
+    expect(answer.status, await answer.clone().text()).to.equal(200);
+    expect((await world.received()) - before).to.equal(10_000n);
+    expect(gateway.evmDex.seen.at(-1)?.url).to.equal(target);
+    // A payment for one list does not buy another.
+    const payment = await signFor(payer, `${gateway.payUrl}${target}`);
+    const other = `${target}%2C${MANY_EVM_ADDRESSES[0]}`.replace(`${MANY_EVM_ADDRESSES[1]}%2C`, "");
+    await expectError(await fetchWith(`${gateway.payUrl}${other}`, payment), "payment_required");
+    expect((await world.received()) - before).to.equal(10_000n);
   });
 
   it("limits offers, checks and refusals by address", async () => {

@@ -116,8 +116,8 @@ describe("gateway: routes", () => {
       "a blank before a colon": `${get}Host : x\r\n\r\n`,
       "a target without slash": "GET evm/chains HTTP/1.1\r\nHost: x\r\n\r\n",
       "no host": `${get}Connection: close\r\n\r\n`,
-      "a long target": `GET /evm/chains?${"x".repeat(9_000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-      "large headers": `${get}Host: x\r\nX-A: ${"x".repeat(20_000)}\r\n\r\n`,
+      "a long target": `GET /evm/chains?${"x".repeat(25_000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      "large headers": `${get}Host: x\r\nX-A: ${"x".repeat(60_000)}\r\n\r\n`,
       "raw UTF-8": "GET /evm/chains?a=\u00e9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     };
     for (const [what, request] of Object.entries(requests)) {

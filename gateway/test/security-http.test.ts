@@ -107,13 +107,13 @@ describe("gateway: hostile HTTP", () => {
 
   it("400, in the documented form, for what is too long, whichever part it is", async () => {
     const requests = {
-      URL: `GET /evm/chains?${"x".repeat(8_200)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      URL: `GET /evm/chains?${"x".repeat(24_600)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
       "URL beyond the parser": `GET /${"x".repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
-      header: `${HEAD}Cookie: ${"x".repeat(20_000)}\r\n\r\n`,
-      headers: `${HEAD}${"X-A: b\r\n".repeat(5_000)}\r\n`,
-      "name of a header": `${HEAD}${"x".repeat(20_000)}: b\r\n\r\n`,
-      method: `${"G".repeat(20_000)} / HTTP/1.1\r\nHost: x\r\n\r\n`,
-      key: `GET /evm/chains HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${"k".repeat(17_000)}\r\n\r\n`,
+      header: `${HEAD}Cookie: ${"x".repeat(60_000)}\r\n\r\n`,
+      headers: `${HEAD}${"X-A: b\r\n".repeat(15_000)}\r\n`,
+      "name of a header": `${HEAD}${"x".repeat(60_000)}: b\r\n\r\n`,
+      method: `${"G".repeat(60_000)} / HTTP/1.1\r\nHost: x\r\n\r\n`,
+      key: `GET /evm/chains HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${"k".repeat(60_000)}\r\n\r\n`,
     };
     for (const [what, request] of Object.entries(requests)) {
       expectRefusal(await sendRaw(gateway.url, request), what);
@@ -124,7 +124,7 @@ describe("gateway: hostile HTTP", () => {
   it("answers HEAD without a body, also where it cannot be read", async () => {
     for (const request of [
       "HEAD /evm/chains?a b HTTP/1.1\r\nHost: x\r\n\r\n",
-      `HEAD /${"x".repeat(20_000)} HTTP/1.1\r\n\r\n`,
+      `HEAD /${"x".repeat(60_000)} HTTP/1.1\r\n\r\n`,
     ]) {
       const { status, headers, body } = await sendRaw(gateway.url, request);
       expect(status).to.equal(400);

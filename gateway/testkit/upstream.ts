@@ -9,6 +9,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RunningGrpcServer, startGrpcServer } from "../../services/shared/grpc/server.ts";
 import type { ChainStatus, LiveHead } from "../../services/shared/grpc/types.ts";
+import { MAX_HEAD_BYTES } from "../../services/shared/http/server.ts";
 
 interface SeenRequest {
   readonly method: string;
@@ -49,7 +50,7 @@ export async function startFakeUpstream(name = "fake"): Promise<FakeUpstream> {
   const sockets = new Set<Socket>();
 
   const listenOn = async (httpPort: number, grpcPort: number) => {
-    const http = createServer((req, res) => {
+    const http = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (req, res) => {
       if (req.url === "/livez") {
         // A probe that the gateway gave up on must not keep the tests from ending.
         void sleep(upstream.probeDelayMs, undefined, { ref: false }).then(() => res.end("ok"));

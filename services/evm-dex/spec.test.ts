@@ -207,7 +207,12 @@ const prices = (end: string, type: string) =>
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   "/evm/chains": ["id UInt32", "name String"],
   "/evm/dexes": ["chainId UInt32", "dexAddress String", "dexName String", "dexType String", "family String"],
-  "/evm/ohlcv/pool": [...prices("Price", "Nullable(Float64)"), ...CANDLE, ...prices("PairPrice", "Float64")],
+  "/evm/ohlcv/pool": [
+    ...prices("Price", "Nullable(Float64)"),
+    ...CANDLE,
+    ...prices("PairPrice", "Float64"),
+    "poolTvlUsd Nullable(Float64)",
+  ],
   "/evm/ohlcv/token": [...prices("Price", "Float64"), ...CANDLE, "poolAddress String"],
   "/evm/prices": [
     "token String",

@@ -532,6 +532,8 @@ class EvmOhlcvPoolRow(TypedDict):
     lowPairPrice: float
     #: Price after the last swap in the candle; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64.
     closePairPrice: float
+    #: TVL after the pool's last event in the candle, by the prices of that event's block: poolTvlUsd of the pool's endpoint with at_block. Null where a token had no price, and where it cannot be told: before EVM_RAW_DAYS it is kept by hour for 40 days and by day for ever, so candles of less than an hour there, and of less than a day before 40 days, have none. Unit: USD. Type: Nullable(Float64).
+    poolTvlUsd: float | None
 
 
 class EvmOhlcvTokenRow(TypedDict):
@@ -1834,7 +1836,7 @@ class Endpoints(ABC):
         """/evm/prices: USD prices of tokens.
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
-        :param tokens: Addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items.
+        :param tokens: Addresses of tokens, comma-separated, at most 500. Bounds: at most 500 items.
         :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
         :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
@@ -1851,7 +1853,7 @@ class Endpoints(ABC):
         """/evm/prices: USD prices of tokens. The table, then what each block changes.
 
         :param chain_id: EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453.
-        :param tokens: Addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items.
+        :param tokens: Addresses of tokens, comma-separated, at most 500. Bounds: at most 500 items.
         :param at_block: An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0.
         :param at_time: An addition to the specification: as at_block, of the last block at or before this time, in Unix seconds. Bounds: at least 0, at most 253402300799.
         """
@@ -3248,6 +3250,6 @@ class Endpoints(ABC):
     ) -> Table[SolanaPricesRow]:
         """/api/v1/solana/prices: USD prices of tokens.
 
-        :param tokens: Mint addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items.
+        :param tokens: Mint addresses of tokens, comma-separated, at most 500. Bounds: at most 500 items.
         """
         return self.get("/api/v1/solana/prices", tokens=tokens)

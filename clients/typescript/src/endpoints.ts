@@ -542,7 +542,7 @@ export interface EvmDexesRow {
 export interface EvmPricesParams {
   /** EVM chain ID: 1 (Ethereum) or 8453 (Base). Default: 8453. */
   readonly chain_id?: number | undefined;
-  /** Addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items. */
+  /** Addresses of tokens, comma-separated, at most 500. Bounds: at most 500 items. */
   readonly tokens: readonly string[];
   /** An addition to the specification: the answer as of the end of this block, of those that are indexed and still kept. Not together with at_time, nor with a stream. Without both, the answer is of the indexed head. Bounds: at least 0. */
   readonly at_block?: number | undefined;
@@ -626,6 +626,8 @@ export interface EvmOhlcvPoolRow {
   readonly lowPairPrice: number;
   /** Price after the last swap in the candle; in the other token of the pool, whole tokens. Unit: other token per base token. Type: Float64. */
   readonly closePairPrice: number;
+  /** TVL after the pool's last event in the candle, by the prices of that event's block: poolTvlUsd of the pool's endpoint with at_block. Null where a token had no price, and where it cannot be told: before EVM_RAW_DAYS it is kept by hour for 40 days and by day for ever, so candles of less than an hour there, and of less than a day before 40 days, have none. Unit: USD. Type: Nullable(Float64). */
+  readonly poolTvlUsd: number | null;
 }
 
 /** Parameters of /evm/ohlcv/token: Price candles of one token. */
@@ -1900,7 +1902,7 @@ export interface SolanaTokensSecurityRow {
 
 /** Parameters of /api/v1/solana/prices: USD prices of tokens. */
 export interface SolanaPricesParams {
-  /** Mint addresses of tokens, comma-separated, at most 150. Bounds: at most 150 items. */
+  /** Mint addresses of tokens, comma-separated, at most 500. Bounds: at most 500 items. */
   readonly tokens: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import type { InnerHost } from "./inner-host.ts";
 /** Keys of x402's transport over MCP, version 2. */
 export const PAYMENT_META = "x402/payment";
 export const RECEIPT_META = "x402/payment-response";
-/** Node refuses heads of 16 KiB. */
+/** Beside a URL of 24 KiB within a head of 48 (MAX_HEAD_BYTES). */
 const MAX_PAYMENT_CHARACTERS = 12_000;
 
 /**

@@ -19,7 +19,7 @@ export interface Offer {
 export interface PricedRequest {
   readonly context: RequestContext;
   readonly offer: Offer;
-  /** PUBLIC_URL with the path and query of the request; never derived from the client's Host header. */
+  /** What is paid for (resource.ts). */
   readonly resourceUrl: string;
 }
 

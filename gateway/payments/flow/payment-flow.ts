@@ -22,6 +22,7 @@ import { isSameRequest, type PaidRequest, runOrUnavailable, toFacilitatorPayload
 import { paymentRequired, settlementPending } from "./payment-errors.ts";
 import { createPurchase } from "./purchase.ts";
 import { createReplay } from "./replay.ts";
+import { resourceUrlOf } from "./resource.ts";
 import { isSignedByPayer } from "./signature.ts";
 
 interface PaymentFlowDeps {
@@ -183,9 +184,9 @@ export function createPaymentFlow(deps: PaymentFlowDeps): PaymentFlow {
     close: paidDelivery.close,
     async handlePaidRequest(context, offer) {
       const { path } = offer.endpoint;
-      const target = context.query === "" ? path : `${path}?${context.query}`;
+      const resourceUrl = resourceUrlOf(deps.publicUrl(), { path, query: context.query });
       try {
-        await handle({ context, offer, resourceUrl: deps.publicUrl() + target });
+        await handle({ context, offer, resourceUrl });
         metrics.recordOutcome(context, "unsettled");
       } catch (error) {
         // An error of the service says nothing about the payment.

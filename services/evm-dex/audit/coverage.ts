@@ -256,6 +256,11 @@ export const COVERAGE: Coverage = {
 
 /**
  * Collections of which nothing is served at the head: what services ask of the ingest, what it no longer keeps, and what it
- * read at earlier blocks, whose states nodes have no more.
+ * read at earlier blocks, whose states nodes have no more; and what it keeps of rows that are gone.
  */
-export const NOT_SERVED: ReadonlySet<string> = new Set(["wallet_requests", "retentions", "observations"]);
+export const NOT_SERVED: ReadonlySet<string> = new Set([
+  "wallet_requests",
+  "retentions",
+  "observations",
+  "pool_tvls",
+]);

@@ -4,6 +4,7 @@ import { headers } from "../../shared/index/evm/headers.ts";
 import { collection, type RowOf } from "../../shared/storage/port.ts";
 import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import { observations } from "./observations.ts";
+import { poolTvls } from "./pool-tvls.ts";
 import { retentions } from "./retention.ts";
 import { V2_COLLECTIONS } from "./v2-collections.ts";
 
@@ -350,6 +351,7 @@ export const COLLECTIONS = [
   poolUsers,
   priceLinks,
   observations,
+  poolTvls,
   retentions,
   ...V2_COLLECTIONS,
 ];

@@ -1,7 +1,7 @@
 import type { Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { CheckpointRow, PoolRow } from "../store/collections.ts";
-import { lastObservation } from "../store/observations.ts";
+import { lastObservation, type ObservationRow } from "../store/observations.ts";
 import { getInactivePools, getPoolStates, lastEventUpTo, type PoolState } from "../store/queries.ts";
 
 interface PastPool {
@@ -35,14 +35,21 @@ export async function readPastState(
 
 const NOT_READ = { balance0: 0n, balance1: 0n, balanceBlock: -1 };
 
-/** Balances exceed the sums of events by what was last read to be so. */
 async function withBalances(
   store: Store,
   { pool, block, state }: { pool: PoolRow; block: number; state: string },
 ): Promise<PoolState> {
   const { chainId, poolAddress } = pool;
   const at = { chainId, address: poolAddress, what: "surplus", block } as const;
-  const surplus = await lastObservation(store, at);
+  return withSurplus(pool, { state, surplus: await lastObservation(store, at) });
+}
+
+/** Balances exceed the sums of events by what was last read to be so. */
+export function withSurplus(
+  pool: PoolRow,
+  { state, surplus }: { state: string; surplus: ObservationRow | undefined },
+): PoolState {
+  const { chainId, poolAddress } = pool;
   if (surplus === undefined) return { chainId, poolAddress, state, ...NOT_READ };
   const protocol = protocolOf(pool.protocol);
   const { amount0, amount1 } = protocol.reserves(protocol.read(state));

@@ -1,13 +1,9 @@
 import { formatDateTime } from "../../shared/contract/cells.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { HOUR, MINUTE } from "../metrics/bucket.ts";
-import { toWholeTokens } from "../metrics/pool-price.ts";
 import { metricsOf, type RangeMetrics } from "../metrics/pool-windows.ts";
-import { pairUsd } from "../metrics/v2-usd.ts";
 import { TIME_RANGES } from "../metrics/window.ts";
-import { pairValues } from "../price/pair-values.ts";
 import { protocolOf } from "../protocols/index.ts";
-import type { Protocol } from "../protocols/protocol.ts";
 import { priceOf } from "../protocols/v3/protocol.ts";
 import { readState } from "../protocols/v3/state.ts";
 import { type PoolRow, rollups } from "../store/collections.ts";
@@ -17,6 +13,7 @@ import { getPoolFee, getPoolState, type PoolState } from "../store/queries.ts";
 import { pastRollupsOf } from "./past-buckets.ts";
 import { readPastState } from "./past-state.ts";
 import { withPastUsers } from "./past-users.ts";
+import { v3TvlUsd } from "./pool-tvl.ts";
 import { readBuckets } from "./v3-buckets.ts";
 import { createNoDataError, createUnreadError, type PoolView, type ViewQuery } from "./view.ts";
 
@@ -60,32 +57,14 @@ async function readFee(store: Store, { pool, checkpoint, isPast }: ViewQuery): P
   return read.value0 === null ? pool.fee : Number(read.value0);
 }
 
-/** balanceOf(pool) of both tokens × their prices, within the bounds of pairValues; null while one has no price. */
+/** By the prices of a block. */
 async function readTvlUsd(
   store: Store,
   { pool, state, block }: { pool: PoolRow; state: PoolState; block: number },
 ): Promise<number | null> {
   const tokens = [pool.token0Address, pool.token1Address];
   const prices = await readPrices(store, { chainId: pool.chainId, tokens, block });
-  const [token0, token1] = tokens.map((token) => prices.get(token));
-  if (token0 === undefined || token1 === undefined) return null;
-  const protocol = protocolOf(pool.protocol);
-  const reserves = protocol.reserves(protocol.read(state.state));
-  const isRead = state.balanceBlock >= 0;
-  const amount0 = toWholeTokens(isRead ? state.balance0 : reserves.amount0, pool.token0Decimals);
-  const amount1 = toWholeTokens(isRead ? state.balance1 : reserves.amount1, pool.token1Decimals);
-  const price = activePrice(protocol, { state: protocol.read(state.state), pool });
-  const { usd0, usd1 } = pairValues(pool.poolAddress, { amount0, amount1, token0, token1, price });
-  return pairUsd({ amount0, amount1, price0Usd: usd0, price1Usd: usd1 });
-}
-
-/** The pool's price; undefined where no liquidity stands behind it. */
-function activePrice(
-  protocol: Protocol,
-  { state, pool }: { state: unknown; pool: PoolRow },
-): number | undefined {
-  const { amount0, amount1 } = protocol.depth(state, pool);
-  return amount0 > 0 && amount1 > 0 ? protocol.price(state, pool) : undefined;
+  return v3TvlUsd(pool, { state, price: (token) => prices.get(token) });
 }
 
 function rowOf(options: {

@@ -106,8 +106,8 @@ export function solanaAddress(docs: ParamDocs) {
   return solanaItem.meta({ ...docs });
 }
 
-/** Addresses of a list at most. Percent-encoded commas included, so many fit into the 8,192 characters of a URL. */
-export const MAX_LIST_ADDRESSES = 150;
+/** Addresses of a list at most, as over gRPC. Percent-encoded commas included, so many fit into the longest URL that is taken. */
+export const MAX_LIST_ADDRESSES = 500;
 
 /** A comma-separated list of addresses in one value. */
 export function evmAddresses(docs: ParamDocs) {

@@ -1,6 +1,6 @@
 import type { Endpoint, ParamsOf, TableResult } from "../contract/endpoint.ts";
 
-/** Longer links are left out: a head has room for 16 KB. */
+/** Longer links are left out: clients read heads of 16 KiB. */
 const MAX_LINK_LENGTH = 2_000;
 
 /**

@@ -1,12 +1,22 @@
-/** Prices as candles with their volume below. */
+/** Prices as candles with their volume below, and what else they tell in USD as lines: a pool's TVL. */
 /** @import { Part } from "../dom-types.ts" */
 /** @import { Row, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { formatCell, formatTime, formatUsd } from "../format.js";
+import { titleOf } from "../model.js";
+import { seriesPart } from "./chart.js";
 import { colour, plotPart, timeAxis, valueAxis } from "./plot.js";
 import { rowsPart } from "./rows.js";
 
 const PRICES = ["openPrice", "highPrice", "lowPrice", "closePrice"];
+
+/**
+ * Figures of a candle that are neither prices nor volume, and so are charts of their own.
+ * @param {Pick<Table, "columns">} table
+ */
+export function linesOf({ columns }) {
+  return columns.filter(({ name, unit }) => unit === "USD" && ![...PRICES, "volume"].includes(name));
+}
 
 /**
  * @param {Table} table
@@ -18,7 +28,14 @@ export function candlesPart(table) {
     table.columns.findIndex((column) => column.name === name),
   );
   const rowsTable = rowsPart({ table, columns: table.columns, caption: "Candles" });
-  const whole = h("div", {}, node, h("details", {}, h("summary", {}, "As a table"), rowsTable.node));
+  const lines = linesOf(table).map((column) => ({ column, chart: seriesPart() }));
+  const whole = h(
+    "div",
+    {},
+    node,
+    ...lines.map(({ chart }) => chart.node),
+    h("details", {}, h("summary", {}, "As a table"), rowsTable.node),
+  );
   return {
     node: whole,
     /** @param {readonly Row[]} rows */
@@ -32,6 +49,18 @@ export function candlesPart(table) {
       const low = Math.min(...lows.map((value) => value ?? Number.POSITIVE_INFINITY));
       const high = Math.max(...highs.map((value) => value ?? Number.NEGATIVE_INFINITY));
       rowsTable.update(sorted.toReversed().slice(0, 100));
+      for (const { column, chart } of lines) {
+        const at = table.columns.indexOf(column);
+        const values = sorted.map((row) => (typeof row[at] === "number" ? Number(row[at]) : null));
+        // Nothing to draw where none of them is known.
+        chart.node.hidden = values.every((value) => value === null);
+        chart.show({
+          title: titleOf(column.name),
+          times: times.map(Number),
+          values,
+          format: (value) => formatCell(value, column, 0),
+        });
+      }
       show({
         key: "candles",
         data: /** @type {import("uplot").AlignedData} */ ([times, opens, highs, lows, closes, volumes]),

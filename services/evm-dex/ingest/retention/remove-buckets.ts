@@ -9,6 +9,7 @@ import {
 import { DAY, HOUR, MINUTE } from "../../metrics/bucket.ts";
 import { KEPT_SECONDS } from "../../metrics/kept.ts";
 import { poolStates, poolUsers, rollups } from "../../store/collections.ts";
+import { poolTvls } from "../../store/pool-tvls.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
 import type { RemoveDeps } from "./remove-raw.ts";
 
@@ -29,6 +30,9 @@ export interface TimedRows {
 /** Largest swaps of v2 pools are served of 24 hours. */
 const LARGE_SWAPS_SECONDS = 8 * DAY;
 
+/** A month of candles; longer ranges are of days. */
+const TVL_HOURS_SECONDS = 40 * DAY;
+
 export const TIMED_ROWS: readonly TimedRows[] = [
   ...[MINUTE, HOUR].map((span) => ({
     name: `${rollups.name}/${span}`,
@@ -45,6 +49,14 @@ export const TIMED_ROWS: readonly TimedRows[] = [
     time: "start",
     keepsLast: false,
     seconds: KEPT_SECONDS[HOUR],
+  },
+  {
+    name: `${poolTvls.name}/${HOUR}`,
+    collection: poolTvls,
+    where: { span: HOUR },
+    time: "start",
+    keepsLast: false,
+    seconds: TVL_HOURS_SECONDS,
   },
   {
     name: v2LargeSwaps.name,

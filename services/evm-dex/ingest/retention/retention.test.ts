@@ -14,6 +14,7 @@ import {
   priceLinks,
   rollups,
 } from "../../store/collections.ts";
+import { poolTvls } from "../../store/pool-tvls.ts";
 import { readPrices } from "../../store/price-links.ts";
 import { retentions } from "../../store/retention.ts";
 import { lpEvents, v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
@@ -72,7 +73,7 @@ const EXPIRING: Record<
 async function dump(store: Store): Promise<Dump> {
   const all: Dump = {};
   for (const collection of COLLECTIONS)
-    if (collection !== retentions && collection !== finalBlocks)
+    if (![retentions, finalBlocks, poolTvls].includes(collection as never))
       all[collection.name] = await store.find(collection, {});
   return all;
 }

@@ -1,11 +1,11 @@
 import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import { MEDIAN_WINDOW_SECONDS } from "../../../shared/pricing/median.ts";
-import { put } from "../../../shared/storage/port.ts";
 import { DAY, startOf } from "../../metrics/bucket.ts";
-import { blockAfter, type Clock } from "../../store/block-after.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { lastEventBlock } from "../../store/queries.ts";
-import { getRetention, type RetentionRow, retentions } from "../../store/retention.ts";
+import { nextDayBlocks } from "./days.ts";
+import { keepTvls } from "./keep-tvls.ts";
+import { mark, openRetention } from "./marks.ts";
 import { type DayBlocks, RAW_COLLECTIONS, type RawCollection } from "./raw-collections.ts";
 import { removeTimed, TIMED_ROWS, type TimedRows } from "./remove-buckets.ts";
 import { type RemoveDeps, removeRaw } from "./remove-raw.ts";
@@ -104,6 +104,8 @@ async function* removeAll(
   const last = event.time - MEDIAN_WINDOW_SECONDS;
   const boundOf = (seconds: number) =>
     Math.min(startOf(checkpoint.blockTime - seconds, DAY), startOf(last, DAY));
+  const rawBound = boundOf(rawDays * DAY);
+  yield* keepTvls(deps, { checkpoint, finalBlock: final.number, bound: rawBound });
   try {
     for (const raw of RAW_COLLECTIONS)
       yield* removeRawBefore(deps, {
@@ -127,17 +129,13 @@ async function* removeRawBefore(
   deps: RetentionDeps,
   at: { raw: RawCollection; checkpoint: CheckpointRow; finalBlock: number; bound: number },
 ): AsyncGenerator<number, void, undefined> {
-  const { chainId, store } = deps;
-  const { bound, checkpoint, finalBlock, raw } = at;
+  const { bound, checkpoint, raw } = at;
   const since = startOf(checkpoint.fromTime, DAY);
   const start = await openRetention(deps, { rows: raw.collection.name, checkpoint, since });
   let { goneBlock, goneTime } = start;
   while (goneTime < bound) {
-    const time = await nextDay(deps, { clock: raw.clock, after: goneTime, fromBlock: goneBlock, bound });
-    // The links of the block before the first one belong to its day.
-    const low = Math.max(goneBlock, checkpoint.fromBlock);
-    const block = await blockAfter(store, { clock: raw.clock, chainId, time, low, high: finalBlock + 1 });
-    const blocks = { fromBlock: goneBlock, toBlock: block, fromTime: goneTime, toTime: time };
+    const blocks = await nextDayBlocks(deps.store, { ...at, clock: raw.clock, goneTime, goneBlock });
+    const { toBlock: block, toTime: time } = blocks;
     yield 0;
     const isPartial = time - DAY < checkpoint.fromTime;
     if (deps.archive !== undefined) yield* archived(deps.archive({ raw, blocks, isPartial }));
@@ -165,23 +163,6 @@ async function* archived(
   }
 }
 
-/** The end of the next UTC day that has rows: days without any are passed over at once. */
-async function nextDay(
-  { chainId, store }: RetentionDeps,
-  { after, bound, clock, fromBlock }: { clock: Clock; after: number; bound: number; fromBlock: number },
-): Promise<number> {
-  // The first day has the links of the start beside its events.
-  if (fromBlock === 0) return Math.min(bound, after + DAY);
-  const [next] = await store.find(clock, {
-    filter: { chainId, blockNumber: { gte: fromBlock } },
-    order: [{ field: "blockNumber", direction: "asc" }],
-    limit: 1,
-    fields: ["time"],
-  });
-  const day = startOf(Math.max(after, next?.time ?? bound), DAY);
-  return Math.min(bound, day + DAY);
-}
-
 async function* removeTimedBefore(
   deps: RetentionDeps,
   at: { rows: TimedRows; checkpoint: CheckpointRow; bound: number },
@@ -193,22 +174,6 @@ async function* removeTimedBefore(
   await mark(deps, announced);
   yield* removeTimed(removeDeps(deps), { rows, before: bound, goneTime: start.goneTime });
   await mark(deps, { ...announced, goneTime: bound });
-}
-
-/** As stored; from `since` where nothing was removed, or older history has been indexed meanwhile. */
-async function openRetention(
-  { chainId, store }: RetentionDeps,
-  { checkpoint, rows, since }: { checkpoint: CheckpointRow; rows: string; since: number },
-): Promise<RetentionRow> {
-  const { fromBlock } = checkpoint;
-  const stored = await getRetention(store, { chainId, rows });
-  if (stored !== undefined && stored.fromBlock <= fromBlock) return stored;
-  const announced = { time: stored?.time ?? since, blockNumber: stored?.blockNumber ?? 0 };
-  return { chainId, rows, fromBlock, goneTime: since, goneBlock: 0, ...announced };
-}
-
-async function mark({ guard, store }: RetentionDeps, row: RetentionRow): Promise<void> {
-  await store.write([...guard(), put(retentions, [row])]);
 }
 
 function removeDeps({ rowsAtOnce = ROWS_AT_ONCE, ...deps }: RetentionDeps): RemoveDeps {

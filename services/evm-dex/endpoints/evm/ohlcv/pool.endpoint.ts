@@ -75,6 +75,13 @@ export const endpoint = defineEndpoint({
       unit: "other token per base token",
       description: `${PRICE_WORDS.close}; ${IN_PAIR}`,
     },
+    {
+      name: "poolTvlUsd",
+      type: "Nullable(Float64)",
+      unit: "USD",
+      description:
+        "TVL after the pool's last event in the candle, by the prices of that event's block: poolTvlUsd of the pool's endpoint with at_block. Null where a token had no price, and where it cannot be told: before EVM_RAW_DAYS it is kept by hour for 40 days and by day for ever, so candles of less than an hour there, and of less than a day before 40 days, have none.",
+    },
   ],
   rowOrder: "unixTime ascending",
   whenAbsent: "not_found",

@@ -3,6 +3,7 @@ import type { Handler } from "../../../../shared/contract/endpoint.ts";
 import { versionOf } from "../../../../shared/index/evm/checkpoint.ts";
 import { notFoundError } from "../../../../shared/service/handlers.ts";
 import { Pacer } from "../../../../shared/service/pacer.ts";
+import { readCandleTvls } from "../../../serve/candles/candle-tvls.ts";
 import { findPricePath } from "../../../serve/candles/price-path.ts";
 import { readPoolCandles } from "../../../serve/candles/read-candles.ts";
 import type { ServeDeps } from "../../../serve/deps.ts";
@@ -22,15 +23,19 @@ export function ohlcvPoolHandler({ store }: Pick<ServeDeps, "store">): Handler<t
     const found = await readAtHead(store, {
       chainId: params.chain_id,
       inSnapshot: true,
-      read: async (checkpoint, view) =>
-        readPoolCandles(view, {
-          ...{ pool, base, checkpoint, pacer: new Pacer(signal) },
+      read: async (checkpoint, view) => {
+        const pacer = new Pacer(signal);
+        const found = await readPoolCandles(view, {
+          ...{ pool, base, checkpoint, pacer },
           path: await findPricePath(view, { token: other, checkpoint }),
           range: { after_time, before_time, interval },
-        }),
+        });
+        const starts = found.candles.map(({ start }) => start);
+        return { ...found, tvls: await readCandleTvls(view, { pool, interval, starts, pacer }) };
+      },
     });
     if (found === undefined) throw notFoundError(endpoint, params);
-    const { candles, span } = found.value;
+    const { candles, span, tvls } = found.value;
     const rows = candles.map((candle) => {
       const { open, high, low, close } = candle;
       return toCells(endpoint, {
@@ -42,6 +47,7 @@ export function ohlcvPoolHandler({ store }: Pick<ServeDeps, "store">): Handler<t
         highPairPrice: high.pair,
         lowPairPrice: low.pair,
         closePairPrice: close.pair,
+        poolTvlUsd: tvls.get(candle.start) ?? null,
         ...toCandleCells(candle, { interval, span }),
       });
     });

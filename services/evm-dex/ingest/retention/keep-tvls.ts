@@ -1,0 +1,157 @@
+import { put } from "../../../shared/storage/port.ts";
+import { DAY, HOUR, startOf } from "../../metrics/bucket.ts";
+import {
+  type CheckpointRow,
+  type PoolEventRow,
+  type PoolRow,
+  poolEvents,
+  poolStates,
+  priceLinks,
+} from "../../store/collections.ts";
+import { type PoolTvlRow, poolTvls } from "../../store/pool-tvls.ts";
+import { getPools, lastEventBlock } from "../../store/queries.ts";
+import { getRetention, type RetentionRow } from "../../store/retention.ts";
+import { type LastEvent, readTvlsAfter } from "../../views/past-tvls.ts";
+import { nextDayBlocks } from "./days.ts";
+import { mark } from "./marks.ts";
+import type { RemoveDeps } from "./remove-raw.ts";
+
+const POOLS_A_PAGE = 500;
+/** Pools of one step: some hundred events with their prices. */
+const POOLS_A_STEP = 20;
+
+/**
+ * Keeps the TVL of pools by hour and day before the rows that it is made of go. A day is done whole before any of its rows is
+ * removed, and repeating it is harmless. Yields the number of events that were read.
+ *
+ * In `retentions` goneTime and goneBlock say how far it is done. Where older history has been indexed, its days are done, up to
+ * the block `blockNumber` from which on an earlier pass had kept all up to `time`.
+ */
+export async function* keepTvls(
+  deps: Omit<RemoveDeps, "rowsAtOnce">,
+  at: { checkpoint: CheckpointRow; finalBlock: number; bound: number },
+): AsyncGenerator<number, void, undefined> {
+  const { chainId, store } = deps;
+  const { bound, checkpoint } = at;
+  let row = await openTvls(deps, checkpoint);
+  while (row.goneTime < bound) {
+    const day = await nextDayBlocks(store, { ...at, ...row, clock: poolEvents });
+    yield 0;
+    const isKept = day.toTime <= row.time;
+    const last = isKept ? await lastEventBlock(store, { chainId, block: row.blockNumber - 1 }) : undefined;
+    const end = isKept ? Math.min(day.toTime, (last?.time ?? 0) + 1) : day.toTime;
+    const start = day.toTime - DAY;
+    if (end > start) yield* keepDay(deps, { start, end, isKept });
+    row = { ...row, goneTime: day.toTime, goneBlock: day.toBlock };
+    await mark(deps, row);
+  }
+}
+
+/** How far it is done; with the first mark, what was removed before there was one is left out. */
+async function openTvls(
+  { chainId, store }: Pick<RemoveDeps, "store" | "chainId">,
+  { fromBlock, fromTime }: CheckpointRow,
+): Promise<RetentionRow> {
+  const rows = poolTvls.name;
+  const stored = await getRetention(store, { chainId, rows });
+  if (stored !== undefined && stored.fromBlock <= fromBlock) return stored;
+  const since = startOf(fromTime, DAY);
+  const start = { chainId, rows, fromBlock, goneTime: since, goneBlock: 0 };
+  if (stored !== undefined) {
+    const isDone = stored.goneTime >= stored.time;
+    const time = Math.max(stored.time, stored.goneTime);
+    return { ...start, time, blockNumber: isDone ? stored.fromBlock : stored.blockNumber };
+  }
+  const removed = await getRetention(store, { chainId, rows: priceLinks.name });
+  const { time = since, blockNumber = 0 } = removed ?? {};
+  return { ...start, goneTime: time, goneBlock: blockNumber, time: 0, blockNumber: 0 };
+}
+
+interface TvlDay {
+  /** Unix seconds; `end` is that of the UTC day, or earlier. */
+  readonly start: number;
+  readonly end: number;
+  /** Whether rows of the day that are stored stay. */
+  readonly isKept: boolean;
+}
+
+async function* keepDay(
+  deps: Omit<RemoveDeps, "rowsAtOnce">,
+  day: TvlDay,
+): AsyncGenerator<number, void, undefined> {
+  const { chainId, guard, store } = deps;
+  for (let after = ""; ; ) {
+    const page = await store.find(poolStates, {
+      filter: { chainId, poolAddress: { gt: after } },
+      limit: POOLS_A_PAGE,
+      fields: ["poolAddress", "lastTime"],
+    });
+    const addresses = page
+      .filter(({ lastTime }) => lastTime >= day.start)
+      .map(({ poolAddress }) => poolAddress);
+    for (let at = 0; at < addresses.length; at += POOLS_A_STEP) {
+      const events: HourEvent[] = [];
+      const pools = await getPools(store, { chainId, addresses: addresses.slice(at, at + POOLS_A_STEP) });
+      for await (const found of lastEventsByHour(store, { chainId, pools, ...day })) events.push(...found);
+      const tvls = await readTvlsAfter(store, { chainId, events });
+      const rows = await toWrite(deps, { rows: rowsOf(events, tvls), isKept: day.isKept });
+      if (rows.length > 0) await store.write([...guard(), put(poolTvls, rows)]);
+      yield events.length;
+    }
+    yield 0;
+    if (page.length < POOLS_A_PAGE) return;
+    after = page.at(-1)?.poolAddress as string;
+  }
+}
+
+type HourEvent = LastEvent & { readonly event: PoolEventRow };
+
+/** The last event of each pool in each hour of a day, the latest hours first: a look-up an hour that has one. */
+async function* lastEventsByHour(
+  store: RemoveDeps["store"],
+  { chainId, pools, start, end }: { chainId: number; pools: readonly PoolRow[] } & TvlDay,
+): AsyncGenerator<HourEvent[]> {
+  let open = pools.map((pool) => ({ pool, time: end - 1 }));
+  while (open.length > 0) {
+    const byAddress = new Map(open.map(({ pool }) => [pool.poolAddress, pool]));
+    const keys = open.map(({ pool, time }) => ({ chainId, poolAddress: pool.poolAddress, time }));
+    const rows = await store.getLast(poolEvents, keys, ["chainId", "poolAddress", "time"]);
+    const found = rows
+      .filter(({ time }) => time >= start)
+      .map((event) => ({ event, pool: byAddress.get(event.poolAddress) as PoolRow }));
+    if (found.length > 0) yield found;
+    open = found
+      .map(({ pool, event }) => ({ pool, time: startOf(event.time, HOUR) - 1 }))
+      .filter(({ time }) => time >= start);
+  }
+}
+
+/** A row for each hour and day with events; none of the hours of a day in which TVL is never known. */
+function rowsOf(events: readonly HourEvent[], tvls: readonly (number | null)[]): PoolTvlRow[] {
+  const byPool = new Map<string, { time: number; tvlUsd: number | null; chainId: number }[]>();
+  for (const [i, { pool, event }] of events.entries()) {
+    const known = byPool.get(pool.poolAddress) ?? [];
+    byPool.set(pool.poolAddress, known);
+    known.push({ chainId: pool.chainId, time: event.time, tvlUsd: tvls[i] ?? null });
+  }
+  return [...byPool].flatMap(([poolAddress, hours]) => {
+    const rowOf = (span: number) => (hour: (typeof hours)[number]) => {
+      const { chainId, time, tvlUsd } = hour;
+      return { chainId, poolAddress, span, start: startOf(time, span), tvlUsd };
+    };
+    const isKnown = hours.some(({ tvlUsd }) => tvlUsd !== null);
+    return [...hours.slice(0, 1).map(rowOf(DAY)), ...(isKnown ? hours.map(rowOf(HOUR)) : [])];
+  });
+}
+
+/** Of a day that was kept before, what its later blocks have stays. */
+async function toWrite(
+  { store }: Pick<RemoveDeps, "store">,
+  { rows, isKept }: { rows: readonly PoolTvlRow[]; isKept: boolean },
+): Promise<readonly PoolTvlRow[]> {
+  if (!isKept || rows.length === 0) return rows;
+  const nameOf = ({ poolAddress, span, start }: PoolTvlRow) => `${poolAddress} ${span} ${start}`;
+  const stored = await store.getMany(poolTvls, rows);
+  const known = new Set(stored.map(nameOf));
+  return rows.filter((row) => !known.has(nameOf(row)));
+}
