@@ -90,6 +90,7 @@ ${
 `
 }<li><a href="/openapi.json">OpenAPI document</a></li>
 <li><a href="/openapi-3.1.json">OpenAPI 3.1, rows typed</a></li>
+<li><a href="/openapi-objects.json">OpenAPI, rows by name, typed</a></li>
 </ul>
 ${families.map(
   ({ family, endpoints }) => html`<h2>${TITLES[family]}</h2>

@@ -60,6 +60,7 @@ ${catalogue.map(line).join("\n")}
 - [All parameters and columns](${baseUrl}/llms-full.txt): this page with a section an endpoint
 - [OpenAPI](${baseUrl}/openapi.json): the same for machines, with examples from this instance
 - [OpenAPI 3.1](${baseUrl}/openapi-3.1.json): the same, with the type of each column in the schemas of rows
+- [OpenAPI, rows by name](${baseUrl}/openapi-objects.json): in OpenAPI 3.0, for generators that know no tuples
 - [Documentation](${baseUrl}/docs): for people
 - [State](${baseUrl}/status): how far each chain is indexed
 `;

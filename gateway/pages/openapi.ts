@@ -1,5 +1,6 @@
 import { toOpenApi } from "../../services/shared/contract/derive/openapi.ts";
 import { HOST_PATHS } from "../../services/shared/contract/derive/openapi-host.ts";
+import { toObjectsOpenApi } from "../../services/shared/contract/derive/openapi-objects.ts";
 import { toTypedOpenApi } from "../../services/shared/contract/derive/openapi-typed.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import type { Page } from "../request/routes.ts";
@@ -27,6 +28,11 @@ export function createOpenApiPage(deps: DocumentDeps): Page {
 /** GET /openapi-3.1.json: the same in OpenAPI 3.1, with the type of each column. */
 export function createTypedOpenApiPage(deps: DocumentDeps): Page {
   return createDescriptionPage(deps, toTypedOpenApi);
+}
+
+/** GET /openapi-objects.json: in OpenAPI 3.0, rows by name alone, with the type of each column. */
+export function createObjectsOpenApiPage(deps: DocumentDeps): Page {
+  return createDescriptionPage(deps, toObjectsOpenApi);
 }
 
 function createDescriptionPage(

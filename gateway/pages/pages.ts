@@ -11,7 +11,7 @@ import { createDocsPage } from "./docs.ts";
 import { createHomePage, docsRedirect } from "./home.ts";
 import type { LiveExamples } from "./live-examples.ts";
 import { createLlmsFullPage, createLlmsPage } from "./llms.ts";
-import { createOpenApiPage, createTypedOpenApiPage } from "./openapi.ts";
+import { createObjectsOpenApiPage, createOpenApiPage, createTypedOpenApiPage } from "./openapi.ts";
 import { readinessOf } from "./readiness.ts";
 import { createStatusPage } from "./status.ts";
 import { createUsagePage } from "./usage.ts";
@@ -58,6 +58,7 @@ export function createPages(deps: PagesDeps): Readonly<Record<string, Page>> {
     "/docs/": counted(docsRedirect),
     "/openapi.json": counted(createOpenApiPage(deps)),
     "/openapi-3.1.json": counted(createTypedOpenApiPage(deps)),
+    "/openapi-objects.json": counted(createObjectsOpenApiPage(deps)),
     "/llms.txt": counted(createLlmsPage(deps)),
     "/llms-full.txt": counted(createLlmsFullPage(deps)),
     "/status": counted(createStatusPage(deps)),

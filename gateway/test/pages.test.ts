@@ -41,6 +41,22 @@ describe("gateway: pages", () => {
     }
   });
 
+  it("/openapi-objects.json describes rows by name alone, each column with its type", async () => {
+    const { openapi, components, paths } = (await (await read("/openapi-objects.json")).json()) as {
+      readonly openapi: string;
+      readonly components: { readonly schemas: Record<string, { readonly properties: object }> };
+      readonly paths: Record<string, { get: { responses: { 200: { content: object } } } }>;
+    };
+    expect(openapi).to.equal("3.0.0");
+    for (const endpoint of catalogue) {
+      const row = components.schemas[`${typeNameOf(endpoint)}Object`];
+      const names = endpoint.columns.map(({ name }) => name);
+      expect(Object.keys(row?.properties ?? {}), endpoint.path).to.deep.equal(names);
+      const content = paths[endpoint.path]?.get.responses[200].content ?? {};
+      expect(Object.keys(content), endpoint.path).to.deep.equal(["application/json; rows=objects"]);
+    }
+  });
+
   it("/openapi.json takes no part of an invalid Host", async () => {
     for (const host of ['x"y', "x/../y", "x y", "<script>", "a@b", ""]) {
       const { body, status } = await rawGet(gateway.url, "/openapi.json", { Host: host });

@@ -252,7 +252,15 @@ describe("gateway: hostile HTTP", () => {
       "x@evil.example",
     ];
     for (const host of hosts) {
-      for (const path of ["/openapi.json", "/openapi-3.1.json", "/docs", "/", "/nothing", "/evm/chains"]) {
+      for (const path of [
+        "/openapi.json",
+        "/openapi-3.1.json",
+        "/openapi-objects.json",
+        "/docs",
+        "/",
+        "/nothing",
+        "/evm/chains",
+      ]) {
         const headers = {
           ...withKey,
           "X-Forwarded-Host": host,

@@ -205,6 +205,7 @@ describeThorough("secrets of real processes", () => {
       "/docs",
       "/openapi.json",
       "/openapi-3.1.json",
+      "/openapi-objects.json",
       "/readyz",
       "/metrics",
       "/nothing",

@@ -75,6 +75,7 @@ const path = fc.constantFrom(
     "/docs",
     "/openapi.json",
     "/openapi-3.1.json",
+    "/openapi-objects.json",
     "/usage",
     "/livez",
     "/readyz",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { catalogue } from "../../../gateway/catalogue.ts";
 import { toOpenApi } from "../../../services/shared/contract/derive/openapi.ts";
 import { HOST_PATHS } from "../../../services/shared/contract/derive/openapi-host.ts";
+import { toObjectsOpenApi } from "../../../services/shared/contract/derive/openapi-objects.ts";
 import { toTypedOpenApi } from "../../../services/shared/contract/derive/openapi-typed.ts";
 import { run } from "../command.ts";
 import type { Finding } from "../step.ts";
@@ -12,13 +13,17 @@ import type { Finding } from "../step.ts";
 const LINTERS = ["@redocly/cli@2.77.0", "@stoplight/spectral-cli@6.16.3"];
 const TIMEOUT_MS = 300_000;
 const OPTIONS = { serverUrl: "https://data.example", hostPaths: HOST_PATHS, payUrl: "https://pay.example" };
-const DOCUMENTS = { "openapi.json": toOpenApi, "openapi-3.1.json": toTypedOpenApi } as const;
+const DOCUMENTS = {
+  "openapi.json": toOpenApi,
+  "openapi-3.1.json": toTypedOpenApi,
+  "openapi-objects.json": toObjectsOpenApi,
+} as const;
 const REDOCLY = ["node_modules/.bin/redocly", "lint", "--extends=recommended", "--format=json"];
 const SPECTRAL = ["node_modules/.bin/spectral", "lint", "-r", ".spectral.json", "-f", "json", "-q"];
 const SPECTRAL_RULES = { extends: ["spectral:oas"] };
 const NO_TELEMETRY = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
 
-/** Both documents of the gateway against the rules that Redocly and Spectral recommend: a warning is a fault. */
+/** All documents of the gateway against the rules that Redocly and Spectral recommend: a warning is a fault. */
 export async function inspectOpenApi(): Promise<Finding> {
   const folder = mkdtempSync(join(tmpdir(), "openapi-"));
   try {
