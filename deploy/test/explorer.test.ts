@@ -111,6 +111,27 @@ function defineSuite(executablePath: string): void {
     expect(line).to.contain(`-H 'X-API-KEY: ${stack.key}'`).and.to.contain("pool_address=0x");
   });
 
+  for (const list of ["/evm/dexa/v2/pools", "/evm/dexb/v3/pools", "/evm/clones/v3/pools"])
+    it(`charts price, volume and TVL of a pool of ${list} over the chosen range`, async () => {
+      await go(`${await firstOf("pool", list)}&range=1%20week`);
+      const candles = page.locator('section[aria-label="Price candles of one pool"]');
+      const labelOf = async (at: number) => {
+        await candles.locator(".plot canvas").nth(at).waitFor();
+        return (await candles.locator(".plot").nth(at).getAttribute("aria-label")) ?? "";
+      };
+      expect(await labelOf(0)).to.match(/^Price: \d+ candles from \$/);
+      expect(await labelOf(1)).to.match(/^Pool TVL USD: \d+ points, from \$[\d.]/);
+      await candles.getByText("As a table").click();
+      const headers = await candles.locator("thead th").allInnerTexts();
+      expect(headers.join()).to.match(/Volume.*Pool TVL USD/s);
+      for (const range of ["5 minute", "1 hour", "1 day", "1 month", "1 year"]) {
+        await page.locator(`nav[aria-label="Range of time"] >> text="${range}"`).click();
+        await page.waitForSelector(`nav[aria-label="Range of time"] [aria-current] >> text="${range}"`);
+        await candles.locator(".message:visible, .plot canvas").first().waitFor();
+        expect(await candles.locator(".message.error:visible").count(), range).to.equal(0);
+      }
+    });
+
   it("shows a vault with its rates and the markets that it lends to", async () => {
     await go(await firstOf("vault", "/evm/lending/lendingc/v1/vaults"));
     await page.waitForSelector(".headlines dt:visible:has-text('Supply APY')");

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { MAX_TARGET_LENGTH } from "../../gateway/request/entry.ts";
 import { type AsOf, isAsOf } from "../../services/shared/contract/as-of.ts";
 import type { Endpoint } from "../../services/shared/contract/endpoint.ts";
 import { FORMAT_PARAM, FORMATS, mediaTypeOf } from "../../services/shared/contract/format.ts";
@@ -134,7 +133,7 @@ function splitPlain({ listener, method, target, headers, body, key }: FuzzReques
     key === "good" &&
     body === "" &&
     (method === "GET" || method === "HEAD") &&
-    target.length <= MAX_TARGET_LENGTH &&
+    target.length <= 24_576 &&
     /^[\x21-\x7e]*$/.test(target) &&
     !target.includes("#") &&
     headers.every(([name]) => name === "Accept-Encoding");

@@ -4,13 +4,12 @@
  * tokens, one after the other, past the response cache. BENCH_CONNECTIONS sets how many connections.
  */
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createGatewayProcesses } from "../gateway/testkit/gateway-process.ts";
-import { MAX_LIST_ADDRESSES } from "../services/shared/contract/param.ts";
-import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
-import { cpuSecondsOf, memoryMbOf } from "./process-cost.ts";
-import { median } from "./stats.ts";
+import { MAX_LIST_ADDRESSES } from "../../services/shared/contract/param.ts";
+import { type Figure, recordFigures } from "../../services/shared/testkit/bench-record.ts";
+import { createGatewayProcesses } from "../testkit/gateway-process.ts";
 
 const CONNECTIONS = Number(process.env.BENCH_CONNECTIONS ?? 1_000);
 const REQUESTS = 2_000;
@@ -23,10 +22,10 @@ const gateways = await createGatewayProcesses();
 try {
   for (const kib of [15, 47]) {
     const { url, child, stop } = await gateways.start();
-    const before = memoryMbOf(child.pid as number);
+    const before = memoryKbOf(child.pid as number);
     const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => openUnfinished(url, kib)));
     await sleep(SETTLE_MS);
-    const kb = ((memoryMbOf(child.pid as number) - before) * 1_024) / CONNECTIONS;
+    const kb = (memoryKbOf(child.pid as number) - before) / CONNECTIONS;
     for (const socket of sockets) socket.destroy();
     await stop();
     console.log(`${CONNECTIONS} connections with ${kib} KiB of a head: ${kb.toFixed(0)} KB each`);
@@ -50,6 +49,18 @@ try {
   await gateways.remove();
 }
 
+/** Kilobytes of memory that a process has in hand. */
+function memoryKbOf(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+}
+
+/** User and system time of a process so far, in milliseconds. */
+function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 async function openUnfinished(url: string, kib: number): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).on("error", () => {});
@@ -66,7 +77,7 @@ async function timeRequests(
   let cpuBefore = 0;
   for (let i = -REQUESTS / 4; i < REQUESTS; i++) {
     // The first ones load and compile.
-    if (i === 0) cpuBefore = cpuSecondsOf(pid);
+    if (i === 0) cpuBefore = cpuMsOf(pid);
     const list = Array.from(
       { length: tokens },
       (_, n) => `0x${(n + i + REQUESTS).toString(16).padStart(40, "0")}`,
@@ -79,5 +90,6 @@ async function timeRequests(
     if (answer.status !== 200) throw new Error(`The gateway answered ${answer.status}.`);
     if (i >= 0) times.push(performance.now() - startedMs);
   }
-  return { ms: median(times), cpuMs: ((cpuSecondsOf(pid) - cpuBefore) * 1_000) / REQUESTS };
+  times.sort((a, b) => a - b);
+  return { ms: times[times.length >> 1] ?? Number.NaN, cpuMs: (cpuMsOf(pid) - cpuBefore) / REQUESTS };
 }
