@@ -48,7 +48,7 @@ function withObjects(endpoint: Endpoint, operation: Operation): Operation {
   const schema =
     endpoint.body === "array" ? { type: "array", minItems: 1, maxItems: 1, items: table } : table;
   const content = { [FORMAT_MEDIA_TYPES.objects]: { schema } };
-  const parameters = operation.parameters?.map((parameter) =>
+  const parameters = (operation.parameters ?? []).map((parameter) =>
     parameter.name === FORMAT_PARAM ? onlyObjects(parameter) : parameter,
   );
   return { ...operation, parameters, responses: { 200: { ...success, content }, ...others } };
