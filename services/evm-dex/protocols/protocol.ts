@@ -67,6 +67,9 @@ export interface PoolFacts {
   readonly stable: boolean;
 }
 
+/** Those that its price and its depth need. */
+export type PriceFacts = Pick<PoolFacts, "token0Decimals" | "token1Decimals" | "stable">;
+
 /** An amount a side, raw units. */
 export interface RawPair {
   readonly amount0: bigint;
@@ -168,9 +171,9 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   /** Ticks a swap crossed from the state before it; 0 where there are no ticks or no price before. */
   tickTravel(before: S, event: E): number;
   /** token1 per token0, whole tokens; undefined before there is a price. */
-  price(state: S, pool: PoolFacts): number | undefined;
+  price(state: S, pool: PriceFacts): number | undefined;
   /** Liquidity behind the price on either side. */
-  depth(state: S, pool: PoolFacts): TokenPair;
+  depth(state: S, pool: PriceFacts): TokenPair;
   /** The pool's holdings by its events. */
   reserves(state: S): RawPair;
   /** Value of a swap in USD; null where a needed price is unknown. */

@@ -21,23 +21,46 @@ export function listPoolFees(
 /** Rows of a list that is read whole: all at once would take hundreds of megabytes that V8 never returns. */
 const PAGE_ROWS = 5_000;
 
-/** What prices need of a pool's state, and its blocks. */
-const STATE_FIELDS = ["chainId", "poolAddress", "state", "lastBlock", "lastTime", "balanceBlock"] as const;
+/** What prices need of a pool, and of its state; and the state's blocks. */
+const POOL_FIELDS = [
+  "poolAddress",
+  "protocol",
+  "token0Address",
+  "token0Decimals",
+  "token1Address",
+  "token1Decimals",
+  "stable",
+  "createdAt",
+] as const;
+const STATE_FIELDS = ["poolAddress", "state", "lastBlock", "lastTime", "balanceBlock"] as const;
 
-/** States of all pools with events but anchors and balances, a page at a time. */
-export async function* listPoolStates(
+/** A pool, and its state if it has had events. */
+export interface KnownPool {
+  readonly row: Pick<PoolRow, (typeof POOL_FIELDS)[number]>;
+  readonly state: Pick<PoolStateRow, (typeof STATE_FIELDS)[number]> | undefined;
+}
+
+/** Every pool of a chain, a page at a time, both collections in the order of their keys: no row is looked up. */
+export async function* listKnownPools(
   store: Store,
   { chainId, pageSize = PAGE_ROWS }: { chainId: number; pageSize?: number },
-): AsyncGenerator<Pick<PoolStateRow, (typeof STATE_FIELDS)[number]>[]> {
+): AsyncGenerator<KnownPool[]> {
   for (let last = ""; ; ) {
-    const page = await store.find(poolStates, {
+    const page = await store.find(pools, {
       filter: { chainId, poolAddress: { gt: last } },
       limit: pageSize,
+      fields: POOL_FIELDS,
+    });
+    const end = page.at(-1)?.poolAddress;
+    if (end === undefined) return;
+    const states = await store.find(poolStates, {
+      filter: { chainId, poolAddress: { gt: last, lte: end } },
       fields: STATE_FIELDS,
     });
-    if (page.length > 0) yield page;
+    const stateOf = new Map(states.map((state) => [state.poolAddress, state]));
+    yield page.map((row) => ({ row, state: stateOf.get(row.poolAddress) }));
     if (page.length < pageSize) return;
-    last = page.at(-1)?.poolAddress as string;
+    last = end;
   }
 }
 
@@ -54,36 +77,6 @@ export async function* listPricedInactivePools(
     if (page.length > 0) yield page;
     if (page.length < PAGE_ROWS) return;
     last = page.at(-1)?.poolAddress as string;
-  }
-}
-
-/** One text a pool, without looking its row up. */
-const ADDRESSES_A_PAGE = 50_000;
-
-/** Addresses of every pool of a chain by the kind of their protocol, a page at a time. */
-export async function* listKnownPools(
-  store: Store,
-  {
-    chainId,
-    kinds,
-    pageSize = ADDRESSES_A_PAGE,
-  }: { chainId: number; kinds: readonly string[]; pageSize?: number },
-): AsyncGenerator<{ kind: string; addresses: string[] }> {
-  for (const kind of kinds) {
-    for (let skip = 0; ; skip += pageSize) {
-      const page = await store.find(pools, {
-        filter: { chainId, protocol: kind },
-        order: [
-          { field: "createdAt", direction: "asc" },
-          { field: "poolAddress", direction: "asc" },
-        ],
-        skip,
-        limit: pageSize,
-        fields: ["poolAddress"],
-      });
-      if (page.length > 0) yield { kind, addresses: page.map((row) => row.poolAddress) };
-      if (page.length < pageSize) break;
-    }
   }
 }
 

@@ -4,7 +4,7 @@ import { listEventStates } from "../../store/event-states.ts";
 import { readLastLinks } from "../../store/price-links.ts";
 import { getPriceStart, lastEventBlock, lastEventsUpTo, listFeedAnswers } from "../../store/queries.ts";
 import { Indexer } from "./indexer.ts";
-import type { PoolEntry } from "./pool-book.ts";
+import type { ActivePool } from "./pool-book.ts";
 import { addPoint, type PoolPoint, type PoolPrices, pointOf } from "./pool-prices.ts";
 
 /** An indexer that continues at the checkpoint: the store must hold nothing beyond it (rollback.ts). */
@@ -13,13 +13,15 @@ export async function loadIndexer(
   chain: { chainId: number; anchors: readonly string[] },
 ): Promise<Indexer> {
   const indexer = new Indexer(store, chain);
-  await indexer.pools.load();
   await indexer.gauges.load(store, chain.chainId);
   await loadPrices(store, { indexer, anchors: chain.anchors });
   return indexer;
 }
 
-/** Computes the prices of an indexer that has none yet, from its pools and those read before the first block. */
+/**
+ * Loads the pools of an indexer, and computes its prices, of which it has none yet: from these pools and from those read
+ * before the first block.
+ */
 export async function loadPrices(
   store: Store,
   { indexer, anchors }: { indexer: Indexer; anchors: readonly string[] },
@@ -29,14 +31,15 @@ export async function loadPrices(
   const start = read?.isComplete ? read : undefined;
   const last = (await lastEventBlock(store, { chainId })) ?? start;
   prices.feeds.add(await listFeedAnswers(store, { chainId, anchors, block: last?.blockNumber ?? -1 }));
-  if (last === undefined) return;
   const recent: string[] = [];
-  for await (const page of pools.listActive()) {
-    for (const entry of page) {
-      if (entry.lastTime > last.time - MEDIAN_WINDOW_SECONDS) recent.push(entry.row.poolAddress);
-      else loadAtRest(prices, entry, last.time);
+  for await (const page of pools.load()) {
+    if (last === undefined) continue;
+    for (const pool of page) {
+      if (pool.lastTime > last.time - MEDIAN_WINDOW_SECONDS) recent.push(pool.row.poolAddress);
+      else loadAtRest(prices, pool, last.time);
     }
   }
+  if (last === undefined) return;
   if (start !== undefined) {
     for await (const page of pools.listInactive(start))
       for (const entry of page) loadAtRest(prices, entry, last.time);
@@ -57,10 +60,10 @@ export type LastBlock = { readonly blockNumber: number; readonly time: number };
 type EventStates = Awaited<ReturnType<typeof listEventStates>>;
 
 /** A pool without an event in the last five minutes, as it has been since its last one. */
-export function loadAtRest(prices: PoolPrices, entry: PoolEntry, now: number): void {
+export function loadAtRest(prices: PoolPrices, pool: ActivePool, now: number): void {
   // What it was before the index, it has always been.
-  const point = pointOf(entry, entry.lastBlock < 0 ? 0 : entry.lastTime);
-  if (point !== undefined) prices.loadPool(entry, [point], now);
+  const point = pointOf(pool, pool.lastBlock < 0 ? 0 : pool.lastTime);
+  if (point !== undefined) prices.loadPool(pool, [point], now);
 }
 
 /**

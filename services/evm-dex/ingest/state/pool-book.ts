@@ -1,8 +1,8 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import { protocolOf } from "../../protocols/index.ts";
-import { KINDS, type Protocol } from "../../protocols/protocol.ts";
+import type { Protocol } from "../../protocols/protocol.ts";
 import type { InactivePoolRow, PoolRow, PoolStateRow } from "../../store/collections.ts";
-import { listKnownPools, listPoolStates, listPricedInactivePools } from "../../store/pool-lists.ts";
+import { type KnownPool, listKnownPools, listPricedInactivePools } from "../../store/pool-lists.ts";
 import { getInactivePools, getPoolStates, getPools } from "../../store/queries.ts";
 import type { ObservedPools } from "./observed-pools.ts";
 import { PoolIndex } from "./pool-index.ts";
@@ -22,6 +22,11 @@ export interface PoolEntry {
   balance1: bigint;
   /** Block that the balances were read at; -1: never. */
   balanceBlock: number;
+}
+
+/** Of a pool with events, what prices follow from. */
+export interface ActivePool extends Pick<PoolEntry, "protocol" | "state" | "lastBlock" | "lastTime"> {
+  readonly row: KnownPool["row"];
 }
 
 /** The block before the first indexed one: the pools that price tokens there were read at it. */
@@ -50,29 +55,19 @@ export class PoolBook {
     this.#chainId = chainId;
   }
 
-  /** Loads all addresses; `listActive` follows. */
-  async load(): Promise<void> {
-    for await (const { kind, addresses } of listKnownPools(this.#store, {
-      chainId: this.#chainId,
-      kinds: KINDS,
-    })) {
-      const protocol = protocolOf(kind);
-      for (const address of addresses) this.#index.add(address, protocol);
-    }
-  }
-
-  /** Entries of all pools with events, a page at a time, without balances and anchors: what prices follow from. */
-  async *listActive(): AsyncGenerator<PoolEntry[]> {
-    for await (const page of listPoolStates(this.#store, { chainId: this.#chainId })) {
-      for (const state of page) this.#index.note(state.poolAddress, state);
-      const stateOf = new Map(page.map((state) => [state.poolAddress, state]));
-      const rows = await getPools(this.#store, { chainId: this.#chainId, addresses: [...stateOf.keys()] });
-      yield rows.map((row) => {
-        const { state, ...blocks } = stateOf.get(row.poolAddress) as (typeof page)[number];
-        const entry = toEntry(row, undefined);
-        const { lastBlock, lastTime, balanceBlock } = blocks;
-        return Object.assign(entry, { state: entry.protocol.read(state), lastBlock, lastTime, balanceBlock });
-      });
+  /** Loads what is in memory of every pool, a page at a time; yields those with events. */
+  async *load(): AsyncGenerator<ActivePool[]> {
+    for await (const page of listKnownPools(this.#store, { chainId: this.#chainId })) {
+      const active: ActivePool[] = [];
+      for (const { row, state } of page) {
+        const protocol = protocolOf(row.protocol);
+        this.#index.add(row.poolAddress, protocol);
+        if (state === undefined) continue;
+        this.#index.note(row.poolAddress, state);
+        const { lastBlock, lastTime } = state;
+        active.push({ row, protocol, state: protocol.read(state.state), lastBlock, lastTime });
+      }
+      yield active;
     }
   }
 

@@ -8,9 +8,10 @@ import { ageShare, type DepthPoint, heldShare, nextHeldChange } from "../../../s
 import type { PriceEdge } from "../../price/edges.ts";
 import { type LinkChange, PriceGraph } from "../../price/graph.ts";
 import type { TokenLink, TokenPrice } from "../../price/link.ts";
+import type { PriceFacts } from "../../protocols/protocol.ts";
 import type { WalkRules } from "../../price/walk-rules.ts";
 import { AnchorFeeds } from "./anchor-feeds.ts";
-import type { PoolEntry } from "./pool-book.ts";
+import type { ActivePool, PoolEntry } from "./pool-book.ts";
 import { PoolTimers } from "./pool-timers.ts";
 
 /** A pool's price and depth from a second on. */
@@ -67,7 +68,7 @@ export class PoolPrices {
   }
 
   /** Adds a stored pool to the graph. The last point is the pool's current price. */
-  loadPool(entry: PoolEntry, points: PoolPoint[], now: number): void {
+  loadPool(entry: ActivePool, points: PoolPoint[], now: number): void {
     const pool = entry.row.poolAddress;
     this.#points.set(pool, points);
     const edge = edgeOf(entry, points);
@@ -234,7 +235,7 @@ export function addPoint(points: PoolPoint[], point: PoolPoint): void {
 
 /** The pool's spot price and depth; undefined before it has a price. */
 export function pointOf(
-  { protocol, state, row }: Pick<PoolEntry, "protocol" | "state" | "row">,
+  { protocol, state, row }: Pick<PoolEntry, "protocol" | "state"> & { readonly row: PriceFacts },
   time: number,
 ): PoolPoint | undefined {
   const price = protocol.price(state, row);
@@ -248,7 +249,7 @@ export function pointOf(
  * counts up to its last event: a pool that nobody has used since it was created has not earned anything.
  */
 function edgeOf(
-  { protocol, row, state, lastTime }: PoolEntry,
+  { protocol, row, state, lastTime }: ActivePool,
   points: readonly PoolPoint[],
 ): PriceEdge | undefined {
   if (points.length === 0) return undefined;

@@ -1,16 +1,15 @@
 import { toWholeTokens } from "../../metrics/pool-price.ts";
-import type { PoolFacts, TokenPair } from "../protocol.ts";
+import type { PriceFacts, TokenPair } from "../protocol.ts";
 import type { V2State } from "./state.ts";
 
 type Reserves = Pick<V2State, "reserve0" | "reserve1">;
-type Pool = Pick<PoolFacts, "token0Decimals" | "token1Decimals" | "stable">;
 
 /**
  * token1 per token0, whole tokens, for an amount next to nothing and without the fee; undefined for an empty pool.
  * Volatile (xy = k): y / x. Stable (x³y + xy³ = k): −dy/dx = y(3x² + y²) / (x(x² + 3y²)), with r = y / x
  * r(3 + r²) / (1 + 3r²).
  */
-export function v2Price(reserves: Reserves, pool: Pool): number | undefined {
+export function v2Price(reserves: Reserves, pool: PriceFacts): number | undefined {
   return curvePrice(wholeReserves(reserves, pool), pool.stable);
 }
 
@@ -28,7 +27,7 @@ export function curvePrice(reserves: TokenPair, stable: boolean): number | undef
  * hence x = 2p / |dp/dx|). Near balance the curve is flat and the reserves are all there is; off balance a swap moves
  * the price further than they promise.
  */
-export function v2Depth(reserves: Reserves, pool: Pool): TokenPair {
+export function v2Depth(reserves: Reserves, pool: PriceFacts): TokenPair {
   const held = wholeReserves(reserves, pool);
   const ratio = ratioOf(held);
   if (!pool.stable || !isUsable(ratio)) return held;
@@ -60,7 +59,7 @@ function stableStiffness(ratio: number): number {
   return (2 * price * bend * bend) / (3 * (price + ratio));
 }
 
-function wholeReserves(reserves: Reserves, pool: Pool): TokenPair {
+function wholeReserves(reserves: Reserves, pool: PriceFacts): TokenPair {
   return {
     amount0: toWholeTokens(reserves.reserve0, pool.token0Decimals),
     amount1: toWholeTokens(reserves.reserve1, pool.token1Decimals),
