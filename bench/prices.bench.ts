@@ -114,7 +114,7 @@ function runBlocks(synthetic: SyntheticGraph): Made {
   if (!isDeepStrictEqual(prices.get(BLOCKS), atHead))
     throw new Error("The prices are not those of a walk over all pools.");
   console.log(
-    `${POOLS} pools of ${graph.known.length} tokens, ${atHead.size} of them with a price; ${graphMb.toFixed(0)} MB; ${TOUCHED} pools touched a block, ${(changed / BLOCKS).toFixed(0)} links changed`,
+    `${POOLS} pools of ${[...graph.known].length} tokens, ${atHead.size} of them with a price; ${graphMb.toFixed(0)} MB; ${TOUCHED} pools touched a block, ${(changed / BLOCKS).toFixed(0)} links changed`,
   );
   say("a block, CPU time", times);
   const { whole, local } = graph.walks;

@@ -3,13 +3,17 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { anchorPrices, atPeg } from "./anchor-prices.ts";
 import { EdgeBook } from "./edges.ts";
+import { TextNames } from "./names.ts";
 
 const ANCHORS = ["0xa", "0xb", "0xc"];
 const MIN_USD = 10_000;
 
 /** Pools between anchors, by [token0, token1, price]. */
 function bookOf(...pools: readonly (readonly [number, number, number])[]): EdgeBook {
-  const book = new EdgeBook(ANCHORS, MIN_USD);
+  const book = new EdgeBook(ANCHORS, {
+    minDepthUsd: MIN_USD,
+    names: { tokens: new TextNames(), pools: new TextNames() },
+  });
   for (const [i, [token0, token1, price]] of pools.entries()) {
     book.set({
       pool: `0x${i}`,

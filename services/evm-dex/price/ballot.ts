@@ -124,8 +124,7 @@ export class Ballot {
 
   /** Whether the pool of an arc has the lower address. */
   #isLower(arc: number, other: number): boolean {
-    const { pools } = this.#edges;
-    return (pools[arc >> 1] as string) < (pools[other >> 1] as string);
+    return this.#edges.isBefore(arc >> 1, other >> 1);
   }
 
   /** All votes over one parent together weigh no more than what it has earned. Returns what all weigh. */

@@ -1,6 +1,7 @@
 import { LEAST_SHARE } from "../../shared/pricing/vote-share.ts";
 import { DEEP_STRIDE, DeepArcs, FAR, NEAR, PRICE, SHARE } from "./deep-arcs.ts";
 import { larger } from "./larger-array.ts";
+import type { Names } from "./names.ts";
 
 /** A pool as an edge of the price graph. */
 export interface PriceEdge {
@@ -33,15 +34,25 @@ const DEPTH = 1;
 const HELD = 3;
 const AGED = 4;
 
+/** Where the names of a chain's tokens and pools are. */
+export interface EdgeNames {
+  readonly tokens: Names;
+  readonly pools: Names;
+}
+
 /**
- * All pools of a chain as numbers, 64 bytes each beside their addresses. An edge has two arcs, one to walk it from either
+ * All pools of a chain as numbers, 68 bytes each beside their names. An edge has two arcs, one to walk it from either
  * side: arc = 2 × edge + side. Of a token's arcs only those that can count at its price are kept ready to be walked;
  * of the 400,000 pools that hold WETH on Base that is one in twenty. Tokens that such an arc leads to are nodes of the
  * walk, numbered closely: of 100,000 tokens a tenth.
  */
 export class EdgeBook {
-  readonly tokens: string[] = [];
-  readonly pools: string[] = [];
+  readonly #tokens: Names;
+  readonly #pools: Names;
+  /** By edge: its pool; by pool: its edge, or −1. A pool that was removed and comes again has another edge. */
+  #poolOf = new Int32Array(FIRST_CAPACITY);
+  #edgeOf = new Int32Array(FIRST_CAPACITY);
+  #edgeCount = 0;
   /** By edge, side by side, since a walk reads all of them: price, depth0, depth1, held, aged. */
   #values = new Float64Array(STRIDE * FIRST_CAPACITY);
   /** By arc: the token it is walked from; of `arc ^ 1`, the token it leads to. */
@@ -56,28 +67,28 @@ export class EdgeBook {
   /** By token: its first arc, and its node. */
   #first = new Int32Array(FIRST_CAPACITY);
   #node = new Int32Array(FIRST_CAPACITY);
-  /** By node: its token, and the price that its list of deep arcs is made for; 0: it has no list. */
+  /** By node: its token, its name, and the price that its list of deep arcs is made for; 0: it has no list. */
   readonly #tokenOf: number[] = [];
+  readonly #names: string[] = [];
   readonly #deepUsd: number[] = [];
-  readonly #tokenIds = new Map<string, number>();
-  readonly #edgeIds = new Map<string, number>();
   /** Pools between two anchors: what one anchor says of another. */
   readonly anchorEdges: number[] = [];
   readonly #minDepthUsd: number;
   /** Anchors are the first tokens and nodes: no arc to them is ever walked. */
   readonly anchorCount: number;
 
-  constructor(anchors: readonly string[], minDepthUsd: number) {
+  constructor(anchors: readonly string[], { minDepthUsd, names }: { minDepthUsd: number; names: EdgeNames }) {
     this.#minDepthUsd = minDepthUsd;
+    this.#tokens = names.tokens;
+    this.#pools = names.pools;
     for (const anchor of anchors) this.nodeFor(anchor);
-    this.anchorCount = this.tokens.length;
+    this.anchorCount = this.#tokens.size;
   }
 
   #tokenId(name: string): number {
-    const known = this.#tokenIds.get(name);
-    if (known !== undefined) return known;
-    const id = this.tokens.push(name) - 1;
-    this.#tokenIds.set(name, id);
+    const count = this.#tokens.size;
+    const id = this.#tokens.add(name);
+    if (id < count) return id;
     if (id === this.#first.length) {
       this.#first = larger(this.#first, new Int32Array(2 * id));
       this.#node = larger(this.#node, new Int32Array(2 * id));
@@ -97,6 +108,7 @@ export class EdgeBook {
     if (known !== NONE) return known;
     const node = this.#tokenOf.push(token) - 1;
     this.#node[token] = node;
+    this.#names.push(this.#tokens.nameOf(token));
     this.#deepUsd.push(0);
     this.deep.addNode(node);
     return node;
@@ -108,8 +120,8 @@ export class EdgeBook {
 
   /** The node of a token, or −1. */
   nodeNamed(name: string): number {
-    const token = this.#tokenIds.get(name);
-    return token === undefined ? NONE : (this.#node[token] as number);
+    const token = this.#tokens.find(name);
+    return token === NONE ? NONE : (this.#node[token] as number);
   }
 
   /** The node that an arc is walked from, or −1; of `arc ^ 1`, the one that it leads to. */
@@ -119,11 +131,28 @@ export class EdgeBook {
 
   /** The token of a node. */
   nameOf(node: number): string {
-    return this.tokens[this.#tokenOf[node] as number] as string;
+    return this.#names[node] as string;
   }
 
-  knownEdgeId(pool: string): number | undefined {
-    return this.#edgeIds.get(pool);
+  /** Every token that a pool holds, and the anchors. */
+  *tokenNames(): Generator<string> {
+    for (let token = 0; token < this.#tokens.size; token++) yield this.#tokens.nameOf(token);
+  }
+
+  /** The edge of a pool, or −1. */
+  edgeNamed(pool: string): number {
+    const number = this.#pools.find(pool);
+    return number === NONE ? NONE : (this.#edgeOf[number] as number);
+  }
+
+  /** The pool of an edge. */
+  poolOf(edge: number): string {
+    return this.#pools.nameOf(this.#poolOf[edge] as number);
+  }
+
+  /** Whether the pool of one edge comes before that of another one. */
+  isBefore(edge: number, other: number): boolean {
+    return this.#pools.isBefore(this.#poolOf[edge] as number, this.#poolOf[other] as number);
   }
 
   /** token1 per token0. */
@@ -151,12 +180,12 @@ export class EdgeBook {
 
   /** The pool as it was last set. */
   edgeOf(pool: string): PriceEdge | undefined {
-    const id = this.#edgeIds.get(pool);
-    if (id === undefined) return undefined;
+    const id = this.edgeNamed(pool);
+    if (id === NONE) return undefined;
     return {
       pool,
-      token0: this.tokens[this.token[2 * id] as number] as string,
-      token1: this.tokens[this.token[2 * id + 1] as number] as string,
+      token0: this.#tokens.nameOf(this.token[2 * id] as number),
+      token1: this.#tokens.nameOf(this.token[2 * id + 1] as number),
       price: this.priceOf(id),
       depth0: this.depthOf(2 * id),
       depth1: this.depthOf(2 * id + 1),
@@ -167,10 +196,10 @@ export class EdgeBook {
 
   /** Replaces the pool's edge. Returns its number, or undefined where nothing changed. */
   set(edge: PriceEdge): number | undefined {
-    const known = this.#edgeIds.get(edge.pool);
-    const id = known ?? this.#add(edge);
+    const known = this.edgeNamed(edge.pool);
+    const id = known === NONE ? this.#add(edge) : known;
     const isSame =
-      known !== undefined &&
+      known !== NONE &&
       this.priceOf(id) === edge.price &&
       this.heldOf(id) === edge.held &&
       this.agedOf(id) === edge.aged &&
@@ -188,9 +217,11 @@ export class EdgeBook {
   }
 
   #add(edge: PriceEdge): number {
-    const id = this.pools.push(edge.pool) - 1;
-    this.#edgeIds.set(edge.pool, id);
+    const id = this.#edgeCount++;
     if (STRIDE * id === this.#values.length) this.#grow();
+    const pool = this.#pools.add(edge.pool);
+    this.#poolOf[id] = pool;
+    this.#edgeOf[pool] = id;
     for (const [side, name] of [edge.token0, edge.token1].entries()) {
       const token = this.#tokenId(name);
       const arc = 2 * id + side;
@@ -205,12 +236,12 @@ export class EdgeBook {
 
   /** Removes the pool: its edge stays, without depth, and another is made if the pool comes again. */
   remove(pool: string): void {
-    const id = this.#edgeIds.get(pool);
-    if (id === undefined) return;
+    const id = this.edgeNamed(pool);
+    if (id === NONE) return;
     this.#values.fill(0, STRIDE * id, STRIDE * (id + 1));
     this.#refresh(2 * id);
     this.#refresh(2 * id + 1);
-    this.#edgeIds.delete(pool);
+    this.#edgeOf[this.#poolOf[id] as number] = NONE;
   }
 
   isBetweenAnchors(edge: number): boolean {
@@ -226,6 +257,8 @@ export class EdgeBook {
     this.token = larger(this.token, new Int32Array(2 * edges));
     this.#next = larger(this.#next, new Int32Array(2 * edges));
     this.#place = larger(this.#place, new Int32Array(2 * edges));
+    this.#poolOf = larger(this.#poolOf, new Int32Array(edges));
+    this.#edgeOf = larger(this.#edgeOf, new Int32Array(edges));
   }
 
   /** Brings an arc up to date in the list of its token, if that has one. */

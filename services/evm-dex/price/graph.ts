@@ -1,7 +1,8 @@
 import { atPeg } from "./anchor-prices.ts";
-import { EdgeBook, type PriceEdge } from "./edges.ts";
+import { EdgeBook, type EdgeNames, type PriceEdge } from "./edges.ts";
 import { isAnchor, priceFrom, type TokenLink, type TokenPrice } from "./link.ts";
 import { ABSENT, ANCHOR, LinkColumns, UNKNOWN } from "./link-columns.ts";
+import { TextNames } from "./names.ts";
 import { NONE, Walk } from "./walk.ts";
 import { DEFAULT_RULES, type WalkRules } from "./walk-rules.ts";
 
@@ -38,8 +39,13 @@ export class PriceGraph {
   /** Walks over all tokens, and those that decided some again. */
   readonly walks = { whole: 0, local: 0 };
 
-  constructor(anchors: readonly string[], rules: WalkRules = DEFAULT_RULES) {
-    this.#edges = new EdgeBook(anchors, rules.minDepthUsd);
+  /** @param names where those of tokens and pools are kept, a graph's own */
+  constructor(
+    anchors: readonly string[],
+    rules: WalkRules = DEFAULT_RULES,
+    names: EdgeNames = { tokens: new TextNames(), pools: new TextNames() },
+  ) {
+    this.#edges = new EdgeBook(anchors, { minDepthUsd: rules.minDepthUsd, names });
     this.#walk = new Walk(this.#edges, rules);
     // Stored when the index begins.
     for (const anchor of anchors) this.#setTaken(this.#edges.nodeFor(anchor), { anchorUsd: 1 });
@@ -144,8 +150,8 @@ export class PriceGraph {
   }
 
   /** Every token that a pool holds, and the anchors. */
-  get known(): readonly string[] {
-    return this.#edges.tokens;
+  get known(): Iterable<string> {
+    return this.#edges.tokenNames();
   }
 
   /** Every token with a price, anchors too. */
@@ -191,11 +197,12 @@ export class PriceGraph {
       return;
     }
     const { hops, support, departure, price, side } = link;
-    const edge = this.#edges.knownEdgeId(link.pool);
-    taken.arc[node] = edge === undefined ? UNKNOWN : 2 * edge + 1 - side;
+    const edge = this.#edges.edgeNamed(link.pool);
+    taken.arc[node] = edge === NONE ? UNKNOWN : 2 * edge + 1 - side;
     taken.price[node] = price;
     taken.hops[node] = hops;
-    taken.supportEdge[node] = this.#edges.knownEdgeId(support.pool) ?? UNKNOWN;
+    const supportEdge = this.#edges.edgeNamed(support.pool);
+    taken.supportEdge[node] = supportEdge === NONE ? UNKNOWN : supportEdge;
     taken.depthUsd[node] = support.depthUsd;
     taken.restUsd[node] = support.restUsd;
     taken.departedAt[node] = departure?.since ?? Number.NaN;
@@ -204,7 +211,6 @@ export class PriceGraph {
 
   #linkOf(node: number): TokenLink {
     const { links } = this.#walk;
-    const { pools } = this.#edges;
     const arc = links.arc[node] as number;
     const price = links.price[node] as number;
     if (arc === ANCHOR) return { anchorUsd: price };
@@ -212,12 +218,12 @@ export class PriceGraph {
     return {
       token: this.#edges.nameOf(node),
       parent: this.#edges.nameOf(this.#edges.nodeOf(arc)),
-      pool: pools[arc >> 1] as string,
+      pool: this.#edges.poolOf(arc >> 1),
       side: arc & 1 ? 0 : 1,
       price,
       hops: links.hops[node] as number,
       support: {
-        pool: pools[links.supportEdge[node] as number] as string,
+        pool: this.#edges.poolOf(links.supportEdge[node] as number),
         depthUsd: links.depthUsd[node] as number,
         restUsd: links.restUsd[node] as number,
       },

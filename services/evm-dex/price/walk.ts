@@ -32,7 +32,7 @@ export class Walk {
   constructor(edges: EdgeBook, rules: WalkRules) {
     this.#edges = edges;
     this.#rules = rules;
-    this.#queue = new WidthQueue(edges.pools);
+    this.#queue = new WidthQueue((edge, other) => edges.isBefore(edge, other));
     this.#state = new WalkState(edges, rules.maxHops);
     this.#local = new LocalWalk(this.#state, rules);
   }

@@ -34,11 +34,11 @@ export class WidthQueue {
   #heapEdge = new Int32Array(FIRST_CAPACITY);
   #size = 0;
   #waiting = 0;
-  readonly #pools: readonly string[];
+  readonly #isLower: (edge: number, other: number) => boolean;
 
-  /** @param pools addresses by edge */
-  constructor(pools: readonly string[]) {
-    this.#pools = pools;
+  /** @param isLower whether the pool of one edge has a lower address than that of another one */
+  constructor(isLower: (edge: number, other: number) => boolean) {
+    this.#isLower = isLower;
   }
 
   /** Makes room for nodes below `count`. */
@@ -157,10 +157,6 @@ export class WidthQueue {
   #isAbove(width: number, edge: number, place: number): boolean {
     const other = this.#heapWidth[place] as number;
     return width === other ? this.#isLower(edge, this.#heapEdge[place] as number) : width > other;
-  }
-
-  #isLower(edge: number, other: number): boolean {
-    return (this.#pools[edge] as string) < (this.#pools[other] as string);
   }
 
   #growHeap(): void {

@@ -123,18 +123,22 @@ const PAGE = 1_000;
 /** The links of many tokens as they were stored last; those without a price are left out. */
 export async function readLastLinks(
   store: Store,
-  { chainId, tokens }: { chainId: number; tokens: readonly string[] },
+  { chainId, tokens }: { chainId: number; tokens: Iterable<string> },
 ): Promise<Map<string, TokenLink>> {
   const links = new Map<string, TokenLink>();
-  for (let from = 0; from < tokens.length; from += PAGE) {
-    const keys = tokens
-      .slice(from, from + PAGE)
-      .map((token) => ({ chainId, token, blockNumber: Number.MAX_SAFE_INTEGER }));
+  let keys: { chainId: number; token: string; blockNumber: number }[] = [];
+  const readPage = async () => {
     for (const row of await store.getLast(priceLinks, keys)) {
       const link = toLink(row);
       if (link !== undefined) links.set(row.token, link);
     }
+    keys = [];
+  };
+  for (const token of tokens) {
+    keys.push({ chainId, token, blockNumber: Number.MAX_SAFE_INTEGER });
+    if (keys.length === PAGE) await readPage();
   }
+  if (keys.length > 0) await readPage();
   return links;
 }
 

@@ -16,11 +16,15 @@ describe("address table", () => {
         for (const [i, each] of added.entries()) {
           expect(table.find(each)).to.equal(i);
           expect(table.add(each)).to.equal(i);
-          expect(table.addressOf(i)).to.equal(each);
+          expect(table.nameOf(i)).to.equal(each);
           expect(table.tailOf(i)).to.equal(Number.parseInt(each.slice(-8), 16));
         }
         for (const each of absent) expect(table.find(each)).to.equal(-1);
         expect(table.size).to.equal(added.length);
+        for (const [i, each] of added.entries()) {
+          const other = (i * 7) % added.length;
+          expect(table.isBefore(i, other)).to.equal(each < (added[other] as string));
+        }
       }),
     );
   });

@@ -1,13 +1,19 @@
+import { Buffer } from "node:buffer";
+import type { Names } from "../../price/names.ts";
+
 const WORDS = 5;
 const EMPTY = -1;
 const FIRST_CAPACITY = 1_024;
+const DIGITS = "0123456789abcdef";
+/** The address that is written. */
+const text = Buffer.from(`0x${"0".repeat(8 * WORDS)}`, "latin1");
 
 /**
  * A set of addresses outside of the heap, each with a number: 20 bytes and a slot of 4 to 16, where a string in a Map
  * takes some 120. Open addressing with linear probing; the hash has a seed of the process, since whoever creates a pool
  * chooses its address.
  */
-export class AddressTable {
+export class AddressTable implements Names {
   #size = 0;
   /** By number. */
   #words = new Uint32Array(WORDS * FIRST_CAPACITY);
@@ -44,11 +50,22 @@ export class AddressTable {
     return this.#size - 1;
   }
 
-  addressOf(number: number): string {
-    let text = "0x";
-    for (let i = 0; i < WORDS; i++)
-      text += (this.#words[WORDS * number + i] as number).toString(16).padStart(8, "0");
-    return text;
+  nameOf(number: number): string {
+    for (let i = 0, at = 2; i < WORDS; i++) {
+      const word = this.#words[WORDS * number + i] as number;
+      for (let shift = 28; shift >= 0; shift -= 4) text[at++] = DIGITS.charCodeAt((word >>> shift) & 15);
+    }
+    return text.toString("latin1");
+  }
+
+  /** The order of texts is that of the numbers they write. */
+  isBefore(number: number, other: number): boolean {
+    for (let i = 0; i < WORDS; i++) {
+      const word = this.#words[WORDS * number + i] as number;
+      const otherWord = this.#words[WORDS * other + i] as number;
+      if (word !== otherWord) return word < otherWord;
+    }
+    return false;
   }
 
   /** The last four bytes of an address: as good as random, and the same everywhere. */

@@ -85,7 +85,7 @@ export class PoolIndex implements ObservedPools {
   }
 
   addressAt(pool: number): string {
-    return this.#addresses.addressOf(pool);
+    return this.#addresses.nameOf(pool);
   }
 
   numberAt(pool: number): number {

@@ -8,8 +8,9 @@ import { ageShare, type DepthPoint, heldShare, nextHeldChange } from "../../../s
 import type { PriceEdge } from "../../price/edges.ts";
 import { type LinkChange, PriceGraph } from "../../price/graph.ts";
 import type { TokenLink, TokenPrice } from "../../price/link.ts";
-import type { PriceFacts } from "../../protocols/protocol.ts";
 import type { WalkRules } from "../../price/walk-rules.ts";
+import type { PriceFacts } from "../../protocols/protocol.ts";
+import { AddressTable } from "./address-table.ts";
 import { AnchorFeeds } from "./anchor-feeds.ts";
 import type { ActivePool, PoolEntry } from "./pool-book.ts";
 import { PoolTimers } from "./pool-timers.ts";
@@ -49,7 +50,7 @@ export class PoolPrices {
   #restedSince = 0;
 
   constructor(anchors: readonly string[], rules?: WalkRules) {
-    this.graph = new PriceGraph(anchors, rules);
+    this.graph = new PriceGraph(anchors, rules, { tokens: new AddressTable(), pools: new AddressTable() });
     this.graph.update(0);
   }
 
