@@ -34,9 +34,11 @@ const DEPTH = 1;
 const HELD = 3;
 const AGED = 4;
 
-/** Where the names of a chain's tokens and pools are. */
+/** Where the names of tokens and pools are. */
 export interface EdgeNames {
+  /** Of these edges alone. */
   readonly tokens: Names;
+  /** May hold other pools too. */
   readonly pools: Names;
 }
 
@@ -51,7 +53,7 @@ export class EdgeBook {
   readonly #pools: Names;
   /** By edge: its pool; by pool: its edge, or −1. A pool that was removed and comes again has another edge. */
   #poolOf = new Int32Array(FIRST_CAPACITY);
-  #edgeOf = new Int32Array(FIRST_CAPACITY);
+  #edgeOf = new Int32Array(FIRST_CAPACITY).fill(NONE);
   #edgeCount = 0;
   /** By edge, side by side, since a walk reads all of them: price, depth0, depth1, held, aged. */
   #values = new Float64Array(STRIDE * FIRST_CAPACITY);
@@ -142,7 +144,7 @@ export class EdgeBook {
   /** The edge of a pool, or −1. */
   edgeNamed(pool: string): number {
     const number = this.#pools.find(pool);
-    return number === NONE ? NONE : (this.#edgeOf[number] as number);
+    return number === NONE ? NONE : (this.#edgeOf[number] ?? NONE);
   }
 
   /** The pool of an edge. */
@@ -176,6 +178,18 @@ export class EdgeBook {
   /** Liquidity on the side that the arc is walked from; of `arc ^ 1`, on the other. */
   depthOf(arc: number): number {
     return this.#values[STRIDE * (arc >> 1) + DEPTH + (arc & 1)] as number;
+  }
+
+  /** Whether this is a pool's price and depth; undefined for a pool that is not here. */
+  isAt(
+    pool: string,
+    { price, depth0, depth1 }: Pick<PriceEdge, "price" | "depth0" | "depth1">,
+  ): boolean | undefined {
+    const id = this.edgeNamed(pool);
+    if (id === NONE) return undefined;
+    return (
+      this.priceOf(id) === price && this.depthOf(2 * id) === depth0 && this.depthOf(2 * id + 1) === depth1
+    );
   }
 
   /** The pool as it was last set. */
@@ -220,6 +234,8 @@ export class EdgeBook {
     const id = this.#edgeCount++;
     if (STRIDE * id === this.#values.length) this.#grow();
     const pool = this.#pools.add(edge.pool);
+    if (pool >= this.#edgeOf.length)
+      this.#edgeOf = larger(this.#edgeOf, new Int32Array(Math.ceil(1.5 * (pool + 1))).fill(NONE));
     this.#poolOf[id] = pool;
     this.#edgeOf[pool] = id;
     for (const [side, name] of [edge.token0, edge.token1].entries()) {
@@ -258,7 +274,6 @@ export class EdgeBook {
     this.#next = larger(this.#next, new Int32Array(2 * edges));
     this.#place = larger(this.#place, new Int32Array(2 * edges));
     this.#poolOf = larger(this.#poolOf, new Int32Array(edges));
-    this.#edgeOf = larger(this.#edgeOf, new Int32Array(edges));
   }
 
   /** Brings an arc up to date in the list of its token, if that has one. */

@@ -39,7 +39,6 @@ export class PriceGraph {
   /** Walks over all tokens, and those that decided some again. */
   readonly walks = { whole: 0, local: 0 };
 
-  /** @param names where those of tokens and pools are kept, a graph's own */
   constructor(
     anchors: readonly string[],
     rules: WalkRules = DEFAULT_RULES,
@@ -71,6 +70,11 @@ export class PriceGraph {
     this.#taken.arc.fill(ABSENT);
     for (let anchor = 0; anchor < this.#edges.anchorCount; anchor++) this.#setTaken(anchor, { anchorUsd: 1 });
     this.#isWhole = true;
+  }
+
+  /** Whether this is a pool's price and depth; undefined for a pool that is not here. */
+  isAt(pool: string, point: Pick<PriceEdge, "price" | "depth0" | "depth1">): boolean | undefined {
+    return this.#edges.isAt(pool, point);
   }
 
   /** A pool as it was last set. */

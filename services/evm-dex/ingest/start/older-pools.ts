@@ -48,7 +48,7 @@ export interface OlderPoolsContext {
  */
 export async function readOlderPools(context: OlderPoolsContext): Promise<PoolEntry[]> {
   const { anchors, start, signal } = context;
-  const prices = new PoolPrices(anchors, READ_RULES);
+  const prices = new PoolPrices(anchors, { rules: READ_RULES });
   const entries: PoolEntry[] = [];
   const priced = new Set<string>();
   let fresh = new Set(anchors);

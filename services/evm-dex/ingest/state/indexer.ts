@@ -77,7 +77,7 @@ export class Indexer {
     this.buckets = new BucketBook(store, chain.chainId);
     this.v2 = new V2Book(store, chain.chainId);
     this.positions = new LpBook(store, chain.chainId);
-    this.prices = new PoolPrices(chain.anchors);
+    this.prices = new PoolPrices(chain.anchors, { pools: this.pools.addresses });
   }
 
   addPool(row: PoolRow): void {

@@ -4,6 +4,7 @@ import type { Protocol } from "../../protocols/protocol.ts";
 import type { InactivePoolRow, PoolRow, PoolStateRow } from "../../store/collections.ts";
 import { type KnownPool, listKnownPools, listPricedInactivePools } from "../../store/pool-lists.ts";
 import { getInactivePools, getPoolStates, getPools } from "../../store/queries.ts";
+import type { AddressTable } from "./address-table.ts";
 import type { ObservedPools } from "./observed-pools.ts";
 import { PoolIndex } from "./pool-index.ts";
 import { RecentRows } from "./recent-rows.ts";
@@ -195,6 +196,11 @@ export class PoolBook {
       this.#index.note(entry.row.poolAddress, entry);
     }
     return entries;
+  }
+
+  /** Addresses of all pools; whoever else keeps something of each pool may share them. */
+  get addresses(): AddressTable {
+    return this.#index.addresses;
   }
 
   get size(): number {

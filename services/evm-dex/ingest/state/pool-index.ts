@@ -17,7 +17,8 @@ interface PoolBlocks {
 
 /** What is in memory of every pool of a chain, in columns outside of the heap: 500,000 pools take some 30 MB. */
 export class PoolIndex implements ObservedPools {
-  readonly #addresses = new AddressTable();
+  /** Others may keep something of each pool by these numbers, but add none: columns are as long as this table. */
+  readonly addresses = new AddressTable();
   #kinds = new Uint8Array(FIRST_CAPACITY);
   #lastBlocks = new Float64Array(FIRST_CAPACITY);
   #balanceBlocks = new Float64Array(FIRST_CAPACITY);
@@ -26,8 +27,8 @@ export class PoolIndex implements ObservedPools {
   readonly changingFees = new Map<string, Protocol>();
 
   add(address: string, protocol: Protocol): void {
-    const isNew = this.#addresses.find(address) === NONE;
-    const pool = this.#addresses.add(address);
+    const isNew = this.addresses.find(address) === NONE;
+    const pool = this.addresses.add(address);
     if (pool === this.#kinds.length) this.#grow();
     if (!isNew && this.#kinds[pool] === GONE) this.#gone -= 1;
     this.#kinds[pool] = KINDS.indexOf(protocol.kind);
@@ -81,15 +82,15 @@ export class PoolIndex implements ObservedPools {
   }
 
   get count(): number {
-    return this.#addresses.size;
+    return this.addresses.size;
   }
 
   addressAt(pool: number): string {
-    return this.#addresses.nameOf(pool);
+    return this.addresses.nameOf(pool);
   }
 
   numberAt(pool: number): number {
-    return this.#addresses.tailOf(pool);
+    return this.addresses.tailOf(pool);
   }
 
   lastBlockAt(pool: number): number {
@@ -105,7 +106,7 @@ export class PoolIndex implements ObservedPools {
   }
 
   #find(address: string): number {
-    const pool = this.#addresses.find(address);
+    const pool = this.addresses.find(address);
     return pool === NONE || this.#kinds[pool] === GONE ? NONE : pool;
   }
 

@@ -49,8 +49,12 @@ export class PoolPrices {
   /** Of pools that came to rest with an event after this second it is known. It never falls, though time may. */
   #restedSince = 0;
 
-  constructor(anchors: readonly string[], rules?: WalkRules) {
-    this.graph = new PriceGraph(anchors, rules, { tokens: new AddressTable(), pools: new AddressTable() });
+  /** @param pools addresses of the chain's pools, these and others */
+  constructor(
+    anchors: readonly string[],
+    { rules, pools = new AddressTable() }: { rules?: WalkRules; pools?: AddressTable } = {},
+  ) {
+    this.graph = new PriceGraph(anchors, rules, { tokens: new AddressTable(), pools });
     this.graph.update(0);
   }
 
@@ -195,11 +199,10 @@ export class PoolPrices {
   /** Forgets the points of a pool whose edge says the same, or looks again when it may. */
   #restOrWait(pool: string, points: readonly PoolPoint[], now: number): void {
     const last = points.at(-1);
-    const edge = this.graph.edge(pool);
-    if (last === undefined || edge === undefined) return;
-    const isAtRest = last.time <= now - MEDIAN_WINDOW_SECONDS;
     // An edge's depth is that of the present state, which may have no price.
-    const isSame = edge.price === last.price && edge.depth0 === last.depth0 && edge.depth1 === last.depth1;
+    const isSame = last && this.graph.isAt(pool, last);
+    if (isSame === undefined || last === undefined) return;
+    const isAtRest = last.time <= now - MEDIAN_WINDOW_SECONDS;
     if (isAtRest && isSame) {
       this.#points.delete(pool);
       if (last.time > now - MEDIAN_WINDOW_SECONDS - REWIND_SECONDS) this.#rested.add(last.time, pool);
