@@ -51,7 +51,7 @@ describe("loadWatchedPools", () => {
       put(poolStates, [stateOf(filled.poolAddress, 1_001n), stateOf(emptied.poolAddress, 1_000n)]),
     ]);
     const book = new PoolBook(store, CHAIN_ID);
-    await book.load();
+    for await (const _ of book.load());
     const source = createFakeSource({
       call: ({ to }) => {
         const supply = SUPPLIES[to];

@@ -11,7 +11,7 @@ import { describeLong, leastCases, randomRuns } from "../../../shared/testkit/de
 import { DAY, startOf } from "../../metrics/bucket.ts";
 import { readIntegers } from "../../protocols/integers.ts";
 import { poolEvents } from "../../store/collections.ts";
-import { CHAIN_ID, eventRow, openTestStore } from "../../test/kit/rows.ts";
+import { CHAIN_ID, eventRow, openTestStore, storeWith } from "../../test/kit/rows.ts";
 import {
   blockPlans,
   growChain,
@@ -95,16 +95,12 @@ describeLong("archive of removed days", () => {
         let steps = 0;
         const archive = (day: Parameters<typeof archiveDay>[2]) =>
           archiveDay(store, { chainId: CHAIN_ID, folder }, day);
-        const dying = Object.create(store, {
-          write: {
-            value: async (work: Parameters<Store["write"]>[0]) => {
-              if (++steps > kill) throw new Error("killed");
-              await store.write(work);
-            },
+        const dying = storeWith(store, {
+          write: async (work) => {
+            if (++steps > kill) throw new Error("killed");
+            await store.write(work);
           },
-        }) as Store;
-        for (const name of ["find", "get"] as const)
-          Object.defineProperty(dying, name, { value: (store[name] as () => unknown).bind(store) });
+        });
         const batch = { checkpoint, events: 0, isFollowing: true };
         const options = { guard, chainId: CHAIN_ID, rawDays: 1, rowsAtOnce: 3, budgetMs: 60_000, archive };
         await new Retention({ ...options, store: dying }).afterBatch(batch).catch((error: Error) => {
