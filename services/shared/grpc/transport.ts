@@ -122,11 +122,24 @@ function listenPlain(server: GrpcServer, address: Address): Promise<GrpcListener
   });
 }
 
-async function listenMasked(server: GrpcServer, { host, port }: Address): Promise<GrpcListener> {
+async function listenMasked(server: GrpcServer, address: Address): Promise<GrpcListener> {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  return listenForConnections(address, (socket) => injector.injectConnection(toServerConnection(socket)));
+}
+
+/** A connection for an HTTP/2 server; on Deno it masks GOAWAY. */
+export function toServerConnection(socket: Socket): Duplex {
+  return NEEDS_GOAWAY_MASK ? new GoawayMaskedSocket(socket, createGoawayMask(CLIENT_PREFACE_BYTES)) : socket;
+}
+
+/** Rejects with the error of the listener. */
+export async function listenForConnections(
+  { host, port }: Address,
+  onConnection: (socket: Socket) => void,
+): Promise<GrpcListener> {
   const listener = createServer((socket) => {
     socket.setNoDelay();
-    injector.injectConnection(new GoawayMaskedSocket(socket, createGoawayMask(CLIENT_PREFACE_BYTES)));
+    onConnection(socket);
   });
   await new Promise<void>((resolve, reject) => {
     listener.once("error", reject);

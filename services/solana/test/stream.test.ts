@@ -106,6 +106,26 @@ describeWithChain("Solana from a Yellowstone gRPC stream", () => {
     },
   );
 
+  it("asks for whole blocks where single transactions are refused", async () => {
+    geyser.faults.refuses = "transactions";
+    await start({ patienceMs: 20_000 }).at(head());
+    await follow(8);
+    expect(geyser.subscriptions).to.have.length(1);
+    expect(Object.keys(geyser.subscriptions[0]?.transactions ?? {})).to.deep.equal([]);
+    await expectWhole();
+  });
+
+  it("reads again what a transaction came too late for, and asks for whole blocks from then on", async () => {
+    await start().at(head());
+    await follow(3);
+    geyser.faults.isLate = true;
+    for (let i = 0; i < 6; i++) await follow(1);
+    await ingest?.said("came after its block");
+    await follow(2);
+    expect(Object.keys(geyser.subscriptions.at(-1)?.transactions ?? {})).to.deep.equal([]);
+    await expectWhole();
+  });
+
   it("does without the stream where its token is refused", async () => {
     await start({ endpoint: { url: geyser.url, token: "another" } }).at(head());
     await follow(3);

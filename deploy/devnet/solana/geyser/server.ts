@@ -1,15 +1,15 @@
-import { Server, type ServerDuplexStream, status } from "@grpc/grpc-js";
-import { listenGrpc } from "../../../../services/shared/grpc/transport.ts";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { type MethodDefinition, status } from "@grpc/grpc-js";
 import {
-  type BlockFilterMessage,
   type BlockMessage,
   loadGeyser,
-  MAX_MESSAGE_BYTES,
   type SubscribeRequestMessage,
   type SubscribeUpdateMessage,
 } from "../../../../services/solana/chain/geyser/wire.ts";
 import type { NodeBlock, NodeChain } from "../server/node-chain.ts";
-import { toBlockMessage } from "./to-message.ts";
+import { findRefusal, listUpdates } from "./filters.ts";
+import { GrpcCall } from "./grpc-call.ts";
+import { listenHttp2 } from "./grpc-listener.ts";
 
 /** What goes wrong, changed by tests while the server runs. */
 export interface GeyserFaults {
@@ -19,6 +19,10 @@ export interface GeyserFaults {
   alter: (block: BlockMessage) => BlockMessage | undefined;
   /** Slots that the server keeps for replays; 0 = it offers none. */
   replaySlots: number;
+  /** Filters that a plan does not allow. */
+  refuses: "transactions" | "blocks" | undefined;
+  /** The last transaction of each slot comes after its block. */
+  isLate: boolean;
 }
 
 export interface GeyserServer {
@@ -29,8 +33,10 @@ export interface GeyserServer {
   readonly subscriptions: readonly SubscribeRequestMessage[];
   /** Streams that are open now. */
   readonly open: number;
-  /** Size of all updates sent, as they are on the wire. */
+  /** On the wire: compressed, with all that HTTP/2 adds. */
   readonly sentBytes: number;
+  /** Of all updates, before they are compressed. */
+  readonly messageBytes: number;
   /** Ends all streams, as a restart of the server does. */
   disconnect(): void;
   close(): Promise<void>;
@@ -40,67 +46,89 @@ export interface GeyserOptions {
   readonly port?: number;
   /** Required as x-token. */
   readonly token?: string;
+  /** A block's messages are ready to be sent. */
+  readonly onReady?: (slot: number) => void;
 }
 
-type Call = ServerDuplexStream<SubscribeRequestMessage, SubscribeUpdateMessage>;
-
-const FILTER_LIMIT = 50;
 const PING_MS = 5_000;
 
 /** A stream, and what it has to send while it may not. */
 interface Subscriber {
-  readonly call: Call;
+  readonly call: GrpcCall;
   request: SubscribeRequestMessage;
-  held: NodeBlock[];
+  readonly held: NodeBlock[];
 }
 
 /**
- * Yellowstone's gRPC interface over a chain, as far as it streams blocks: filters by account, replay of kept slots, token,
- * pings, back-pressure of the transport. All blocks count as confirmed when they come.
+ * Yellowstone's gRPC interface over a chain, as far as it streams blocks and transactions: filters by account, replay of
+ * kept slots, token, pings, compression, back-pressure. All blocks count as confirmed when they come.
  */
 export async function startGeyserServer(
   chain: NodeChain,
   options: GeyserOptions = {},
 ): Promise<GeyserServer> {
-  const faults: GeyserFaults = { isPaused: false, alter: (block) => block, replaySlots: 1_000 };
+  const faults: GeyserFaults = {
+    isPaused: false,
+    alter: (block) => block,
+    replaySlots: 1_000,
+    refuses: undefined,
+    isLate: false,
+  };
   const subscribers = new Set<Subscriber>();
   const subscriptions: SubscribeRequestMessage[] = [];
-  let sentBytes = 0;
-  const definition = loadGeyser().service;
-  const serialize = definition.Subscribe?.responseSerialize as (value: SubscribeUpdateMessage) => Buffer;
+  let messageBytes = 0;
+  const method = loadGeyser().service.Subscribe as MethodDefinition<
+    SubscribeRequestMessage,
+    SubscribeUpdateMessage
+  >;
 
-  function send(subscriber: Subscriber, block: NodeBlock): void {
-    if (faults.isPaused) return void subscriber.held.push(block);
-    for (const [name, filter] of Object.entries(subscriber.request.blocks ?? {})) {
-      const message = faults.alter(toBlockMessage(block, createMatcher(filter)));
-      if (message === undefined) continue;
-      const update = { filters: [name], block: message };
-      sentBytes += serialize(update).length;
-      subscriber.call.write(update);
+  /** Sends what is held as fast as the client takes it. */
+  function pump(subscriber: Subscriber): void {
+    const { call, held, request } = subscriber;
+    while (held.length > 0 && !faults.isPaused && !call.isFull && subscribers.has(subscriber)) {
+      const block = held.shift() as NodeBlock;
+      const messages = listUpdates(block, request, faults).map(method.responseSerialize);
+      options.onReady?.(block.slot);
+      for (const message of messages) {
+        messageBytes += message.length;
+        call.write(message);
+      }
     }
+    if (held.length > 0 && call.isFull) call.whenWritable(() => pump(subscriber));
   }
 
-  function subscribe(call: Call): void {
-    const token = call.metadata.get("x-token")[0];
-    if (options.token !== undefined && token !== options.token) {
-      fail(call, status.UNAUTHENTICATED, "No valid auth token");
-      return;
-    }
+  function send(subscriber: Subscriber, block: NodeBlock): void {
+    subscriber.held.push(block);
+    // Else what was held before comes first, and this block with it.
+    if (subscriber.held.length === 1) pump(subscriber);
+  }
+
+  function subscribe(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     let subscriber: Subscriber | undefined;
     const leave = () => {
       clearInterval(pings);
       if (subscriber !== undefined) subscribers.delete(subscriber);
     };
-    const pings = setInterval(() => call.write({ filters: [], ping: {} }), PING_MS);
-    call.on("data", (request: SubscribeRequestMessage) => {
+    const end = (code: status, details?: string) => {
+      leave();
+      call.end(code, details);
+    };
+    const write = (update: SubscribeUpdateMessage) => call.write(method.responseSerialize(update));
+    const pings = setInterval(() => write({ filters: [], ping: {} }), PING_MS);
+    const call = new GrpcCall(stream, headers, {
+      onMessage: (message) => read(method.requestDeserialize(message)),
+      onEnd: () => end(status.OK),
+      onClose: leave,
+    });
+
+    function read(request: SubscribeRequestMessage): void {
       if (request.ping) {
-        call.write({ filters: [], pong: { id: request.ping.id } });
+        write({ filters: [], pong: { id: request.ping.id } });
         return;
       }
-      const refusal = findRefusal(request, { chain, replaySlots: faults.replaySlots });
+      const refusal = findRefusal(request, { chain, ...faults });
       if (refusal !== undefined) {
-        leave();
-        fail(call, refusal.code, refusal.details);
+        end(refusal.code, refusal.details);
         return;
       }
       subscriptions.push(request);
@@ -111,12 +139,11 @@ export async function startGeyserServer(
       subscriber = { call, request, held: [] };
       subscribers.add(subscriber);
       replay(subscriber);
-    });
-    call.on("end", () => {
-      leave();
-      call.end();
-    });
-    for (const event of ["cancelled", "error", "close"] as const) call.on(event, leave);
+    }
+
+    if (headers[":path"] !== method.path) end(status.UNIMPLEMENTED);
+    else if (options.token !== undefined && headers["x-token"] !== options.token)
+      end(status.UNAUTHENTICATED, "No valid auth token");
   }
 
   function replay(subscriber: Subscriber): void {
@@ -131,17 +158,13 @@ export async function startGeyserServer(
     if (block !== undefined) for (const subscriber of subscribers) send(subscriber, block);
   });
 
-  const server = new Server({ "grpc.max_send_message_length": MAX_MESSAGE_BYTES });
-  server.addService(definition, { Subscribe: subscribe });
-  const listener = await listenGrpc(server, { host: "127.0.0.1", port: options.port ?? 0 });
+  const listener = await listenHttp2(options.port ?? 0, subscribe);
   return {
     url: `http://127.0.0.1:${listener.port}`,
     faults: new Proxy(faults, {
       set(target, name, value) {
         Reflect.set(target, name, value);
-        if (name !== "isPaused" || value === true) return true;
-        for (const subscriber of subscribers)
-          for (const block of subscriber.held.splice(0)) send(subscriber, block);
+        if (name === "isPaused" && value === false) for (const each of subscribers) pump(each);
         return true;
       },
     }),
@@ -150,49 +173,18 @@ export async function startGeyserServer(
       return subscribers.size;
     },
     get sentBytes() {
-      return sentBytes;
+      return listener.sentBytes;
+    },
+    get messageBytes() {
+      return messageBytes;
     },
     disconnect() {
-      for (const { call } of [...subscribers]) fail(call, status.UNAVAILABLE, "the server restarts");
+      for (const { call } of subscribers) call.end(status.UNAVAILABLE, "the server restarts");
       subscribers.clear();
     },
     async close() {
       stopListening();
       listener.close();
-      server.forceShutdown();
     },
   };
-}
-
-function fail(call: Call, code: status, details: string): void {
-  call.emit("error", { code, details });
-}
-
-function findRefusal(
-  { blocks = {}, fromSlot }: SubscribeRequestMessage,
-  { chain, replaySlots }: { chain: NodeChain; replaySlots: number },
-): { code: status; details: string } | undefined {
-  for (const { accountInclude } of Object.values(blocks)) {
-    if (accountInclude.length > FILTER_LIMIT)
-      return {
-        code: status.INVALID_ARGUMENT,
-        details: `Max amount of account_include reached, only ${FILTER_LIMIT} allowed`,
-      };
-  }
-  if (fromSlot === undefined) return undefined;
-  if (replaySlots === 0) return { code: status.INTERNAL, details: "from_slot is not supported" };
-  const kept = Math.max(chain.firstAvailable(), chain.head("confirmed") - replaySlots + 1);
-  return fromSlot >= kept
-    ? undefined
-    : {
-        code: status.INTERNAL,
-        details: `broadcast from ${fromSlot} is not available, last available: ${kept}`,
-      };
-}
-
-function createMatcher(filter: BlockFilterMessage): (accounts: readonly string[]) => boolean {
-  if (!filter.includeTransactions) return () => false;
-  if (filter.accountInclude.length === 0) return () => true;
-  const wanted = new Set(filter.accountInclude);
-  return (accounts) => accounts.some((account) => wanted.has(account));
 }

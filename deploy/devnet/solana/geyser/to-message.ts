@@ -28,7 +28,7 @@ export function toBlockMessage(
   };
   const all = JSON.parse(block.transactions()) as SolanaTransaction[];
   const transactions = all.flatMap((transaction, index) =>
-    isWanted(accountsOf(transaction)) ? [toTransactionMessage(transaction, index)] : [],
+    isWanted(listAccounts(transaction)) ? [toTransactionMessage(transaction, index)] : [],
   );
   return {
     slot: block.slot,
@@ -44,12 +44,12 @@ export function toBlockMessage(
 }
 
 /** Static keys and those of lookup tables: filters know both. */
-function accountsOf({ transaction, meta }: SolanaTransaction): string[] {
+export function listAccounts({ transaction, meta }: SolanaTransaction): string[] {
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {};
   return [...transaction.message.accountKeys, ...writable, ...readonly];
 }
 
-function toTransactionMessage(raw: SolanaTransaction, index: number): TransactionInBlockMessage {
+export function toTransactionMessage(raw: SolanaTransaction, index: number): TransactionInBlockMessage {
   const { signatures, message } = raw.transaction;
   const [only, ...others] = message.instructions;
   return {

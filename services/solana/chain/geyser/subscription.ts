@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, type ClientDuplexStream, credentials, Metadata, type MethodDefinition } from "@grpc/grpc-js";
+import {
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type MethodDefinition,
+  type ServiceError,
+  status,
+} from "@grpc/grpc-js";
 import { clientCredentials } from "../../../shared/grpc/transport.ts";
 import type { SourceLog } from "../../../shared/rpc-client/endpoint/endpoint.ts";
+import { BlockAssembler, LateTransactionError } from "./block-assembler.ts";
 import {
+  type BlockFilterMessage,
   type BlockMessage,
   loadGeyser,
   MAX_MESSAGE_BYTES,
@@ -27,6 +37,8 @@ export interface SubscriptionOptions {
   readonly onConnect: (isReplay: boolean) => void;
   /** Throws for a block that cannot be used: the connection is made again. */
   readonly onBlock: (message: BlockMessage) => void;
+  /** The block of this slot, which onBlock has had, lacked a transaction; the connection ends. */
+  readonly onLate: (slot: number) => void;
   readonly onDisconnect: () => void;
   readonly log: SourceLog;
   /** Pause before a connection is made again, doubled up to `maxBackoffMs`; defaults 250 and 10,000. */
@@ -47,7 +59,16 @@ export interface Subscription {
 
 type Call = ClientDuplexStream<SubscribeRequestMessage, SubscribeUpdateMessage>;
 
-const FILTER = "blocks";
+/**
+ * What is asked for: transactions that succeeded, one by one, and blocks without any as their ends; or, of a server that
+ * refuses that, or whose transactions come too late, blocks with all their transactions, failed ones and votes among them.
+ */
+type Form = "transactions" | "blocks";
+
+const OTHER: Readonly<Record<Form, Form>> = { transactions: "blocks", blocks: "transactions" };
+
+/** What servers say of filters that they do not have, or do not allow. */
+const REFUSALS = new Set([status.INVALID_ARGUMENT, status.PERMISSION_DENIED, status.UNIMPLEMENTED]);
 /** What servers say of a from_slot that they do not have, or do not offer at all. */
 const NO_REPLAY = /from_slot|not available|not supported|lagged|too old|replay/i;
 
@@ -58,6 +79,37 @@ const CHANNEL_OPTIONS = {
   "grpc.use_local_subchannel_pool": 1,
 };
 
+interface Connection {
+  readonly blocks: number;
+  readonly reason: string;
+  /** The server does not serve what was asked for. */
+  readonly isRefused: boolean;
+}
+
+function toFilters(form: Form, accountInclude: readonly string[]) {
+  const blocks = (includeTransactions: boolean): Record<string, BlockFilterMessage> => ({
+    blocks: { accountInclude, includeTransactions, includeAccounts: false, includeEntries: false },
+  });
+  return form === "blocks"
+    ? { blocks: blocks(true) }
+    : {
+        transactions: { transactions: { vote: false, failed: false, accountInclude } },
+        blocks: blocks(false),
+      };
+}
+
+/** Whether it was of a block. */
+function accept(
+  { transaction, block }: SubscribeUpdateMessage,
+  to: { assembler: BlockAssembler | undefined; onBlock: (block: BlockMessage) => void },
+): boolean {
+  const { assembler, onBlock } = to;
+  if (transaction) assembler?.addTransaction(transaction);
+  const whole = block && assembler !== undefined ? assembler.addBlock(block) : block;
+  if (whole) onBlock(whole);
+  return Boolean(transaction ?? block);
+}
+
 /** Host and port of a gRPC channel. Throws TypeError for what is no URL, without quoting it. */
 export function toTarget(url: string): { target: string; isSecure: boolean } {
   if (!URL.canParse(url)) throw new TypeError("The gRPC URL cannot be read");
@@ -67,8 +119,9 @@ export function toTarget(url: string): { target: string; isSecure: boolean } {
 }
 
 /**
- * A subscription to confirmed blocks that is made again whenever it ends, each time from the next slot that is needed: a
- * server that has kept the slots since sends them first. One that has not is asked for new blocks only.
+ * A subscription to confirmed blocks with the wanted transactions that succeeded. It is made again whenever it ends, each
+ * time from the next slot that is needed: a server that has kept the slots since sends them first. One that has not is
+ * asked for new blocks only.
  */
 export function openSubscription(options: SubscriptionOptions): Subscription {
   const { endpoint, log, backoffMs = 250, maxBackoffMs = 10_000, silenceMs = 15_000 } = options;
@@ -86,6 +139,7 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
   >;
   let call: Call | undefined;
   let isPaused = false;
+  let form: Form = "transactions";
 
   function start(fromSlot: number | undefined): Call {
     const metadata = new Metadata();
@@ -97,14 +151,7 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
       metadata,
     );
     started.write({
-      blocks: {
-        [FILTER]: {
-          accountInclude: options.accounts,
-          includeTransactions: true,
-          includeAccounts: false,
-          includeEntries: false,
-        },
-      },
+      ...toFilters(form, options.accounts),
       commitment: "CONFIRMED",
       ...(fromSlot !== undefined && { fromSlot }),
     });
@@ -113,41 +160,51 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
   }
 
   /** One connection until it ends; returns how many blocks it brought, and why it ended. */
-  function connect(fromSlot: number | undefined): Promise<{ blocks: number; reason: string }> {
+  function connect(fromSlot: number | undefined): Promise<Connection> {
     options.onConnect(fromSlot !== undefined);
+    const assembler =
+      form === "transactions" ? new BlockAssembler({ isReplay: fromSlot !== undefined }) : undefined;
     return new Promise((resolve) => {
       const opened = start(fromSlot);
       call = opened;
       let blocks = 0;
       let heardMs = performance.now();
-      const end = (reason: string): void => {
+      const end = (reason: string, isRefused = false): void => {
         clearInterval(watch);
         if (call === opened) call = undefined;
         opened.cancel();
-        resolve({ blocks, reason });
+        resolve({ blocks, reason, isRefused: isRefused && blocks === 0 });
       };
       const watch = setInterval(() => {
         if (isPaused) heardMs = performance.now();
         else if (performance.now() - heardMs > silenceMs) end(`no block for ${silenceMs} ms`);
       }, silenceMs / 4);
-      const accept = (block: BlockMessage): void => {
-        try {
-          options.onBlock(block);
-          heardMs = performance.now();
-          blocks += 1;
-        } catch (error) {
-          end(error instanceof Error ? error.message : String(error));
-        }
-      };
-      opened.on("data", ({ ping, block }: SubscribeUpdateMessage) => {
+      opened.on("data", (update: SubscribeUpdateMessage) => {
         if (call !== opened) return;
-        if (ping) opened.write({ ping: { id: 1 } });
-        if (block) accept(block);
+        if (update.ping) opened.write({ ping: { id: 1 } });
+        try {
+          if (!accept(update, { assembler, onBlock: options.onBlock })) return;
+          heardMs = performance.now();
+          if (update.block) blocks += 1;
+        } catch (error) {
+          end(whatWasWrong(error));
+        }
       });
-      opened.on("error", (error) => end(error.message));
+      opened.on("error", (error: ServiceError) => end(error.message, REFUSALS.has(error.code)));
       opened.on("end", () => end("the server ended it"));
     });
   }
+
+  function whatWasWrong(error: unknown): string {
+    if (error instanceof LateTransactionError) {
+      form = "blocks";
+      options.onLate(error.slot);
+    }
+    return error instanceof Error ? error.message : String(error);
+  }
+
+  const pauseMs = (failures: number) =>
+    Math.min(backoffMs * 2 ** Math.min(Math.max(0, failures - 1), 20), maxBackoffMs);
 
   async function run(): Promise<void> {
     let failures = 0;
@@ -155,17 +212,17 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
     let said: string | undefined;
     while (!signal.aborted) {
       const isReplay: boolean = canReplay;
-      const { blocks, reason } = await connect(isReplay ? options.nextSlot() : undefined);
+      const { blocks, reason, isRefused } = await connect(isReplay ? options.nextSlot() : undefined);
       if (signal.aborted) return;
       options.onDisconnect();
       failures = blocks > 0 ? 0 : failures + 1;
+      if (isRefused) form = OTHER[form];
       // Asked again at the next connection that has brought something.
       canReplay = blocks > 0 || !(isReplay && NO_REPLAY.test(reason));
       if (blocks > 0 || reason !== said)
         log("the stream of blocks ended: it is opened again", { host: target, reason });
       said = reason;
-      const pauseMs = Math.min(backoffMs * 2 ** Math.min(Math.max(0, failures - 1), 20), maxBackoffMs);
-      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      await sleep(pauseMs(failures), undefined, { signal }).catch(() => {});
     }
   }
 

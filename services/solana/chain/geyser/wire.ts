@@ -11,7 +11,14 @@ export interface BlockFilterMessage {
   readonly includeEntries: boolean;
 }
 
+export interface TransactionFilterMessage {
+  readonly vote?: boolean;
+  readonly failed?: boolean;
+  readonly accountInclude: readonly string[];
+}
+
 export interface SubscribeRequestMessage {
+  readonly transactions?: Readonly<Record<string, TransactionFilterMessage>>;
   readonly blocks?: Readonly<Record<string, BlockFilterMessage>>;
   readonly commitment?: "PROCESSED" | "CONFIRMED" | "FINALIZED";
   readonly ping?: { readonly id: number };
@@ -20,9 +27,15 @@ export interface SubscribeRequestMessage {
 
 export interface SubscribeUpdateMessage {
   readonly filters: readonly string[];
+  readonly transaction?: SlotTransactionMessage | null;
   readonly block?: BlockMessage | null;
   readonly ping?: object | null;
   readonly pong?: { readonly id: number } | null;
+}
+
+export interface SlotTransactionMessage {
+  readonly transaction?: TransactionInBlockMessage | null;
+  readonly slot: number;
 }
 
 export interface BlockMessage {

@@ -50,6 +50,8 @@ export class BlockStream {
   /** Since when nothing comes: performance.now(). */
   #downSinceMs = 0;
   #asideUntilMs = 0;
+  /** Blocks from this slot on that were taken lacked a transaction. */
+  #late: number | undefined;
   #changes = new Set<() => void>();
 
   constructor(options: BlockStreamOptions) {
@@ -80,6 +82,11 @@ export class BlockStream {
         this.#isUp = true;
         this.#told();
       },
+      onLate: (slot) => {
+        this.#late = Math.min(slot, this.#late ?? slot);
+        this.#blocks = this.#blocks.filter((each) => each.slot < slot);
+        this.#told();
+      },
       onDisconnect: () => {
         if (this.#isUp) this.#downSinceMs = performance.now();
         this.#isUp = false;
@@ -93,12 +100,21 @@ export class BlockStream {
     const { patienceMs = 1_500 } = this.#options;
     if (this.#isFollowing && this.#subscription === undefined) this.#open(range.fromSlot);
     for (;;) {
+      // The reader tells it with the next range.
+      if (this.#late !== undefined) return undefined;
       if (!this.#canHave(range.fromSlot)) return undefined;
       const found = this.#find(range);
       if (found !== undefined) return found;
       const downMs = this.#isUp ? 0 : performance.now() - this.#downSinceMs;
       if (downMs >= patienceMs || !(await this.#nextChange(patienceMs - downMs))) return undefined;
     }
+  }
+
+  /** The first slot whose block turned out not to be whole, told once. */
+  takeLate(): number | undefined {
+    const late = this.#late;
+    this.#late = undefined;
+    return late;
   }
 
   /** It told something that is not so: not used for a while. */

@@ -18,7 +18,7 @@ export class StreamContradicted extends ReorgDetected {
 }
 
 export interface StreamedReaderOptions {
-  readonly stream: Pick<BlockStream, "take" | "setAside" | "follow">;
+  readonly stream: Pick<BlockStream, "take" | "takeLate" | "setAside" | "follow">;
   /** Reads whole blocks by JSON-RPC. */
   readonly reader: BlockReader;
   readonly source: Pick<SolanaSource, "link">;
@@ -93,6 +93,14 @@ export function createStreamedReader(options: StreamedReaderOptions): BlockReade
       const found = contradiction;
       contradiction = undefined;
       if (found !== undefined) throw found;
+      const late = stream.takeLate();
+      if (late !== undefined) {
+        provenSlot = undefined;
+        throw new StreamContradicted(
+          `A transaction of slot ${late} came after its block was streamed.`,
+          late,
+        );
+      }
       const streamed = await stream.take(range);
       if (streamed === undefined) return reader.blocks(range);
       const last = streamed.at(-1);
