@@ -7,7 +7,7 @@ import type {
   TransactionInBlockMessage,
 } from "../../../../services/solana/chain/geyser/wire.ts";
 import type { NodeBlock, NodeChain } from "../server/node-chain.ts";
-import type { GeyserFaults } from "./server.ts";
+import type { GeyserFaults } from "./faults.ts";
 import { toBlockMessage } from "./to-message.ts";
 
 const FILTER_LIMIT = 50;

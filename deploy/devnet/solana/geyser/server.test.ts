@@ -10,7 +10,6 @@ import {
   type SubscribeRequestMessage,
   type SubscribeUpdateMessage,
 } from "../../../../services/solana/chain/geyser/wire.ts";
-import { listStreamedAccounts } from "../../../../services/solana/ingest/read/stream-task.ts";
 import { createTestSolana, type TestSolana } from "../testkit.ts";
 import { type GeyserServer, startGeyserServer } from "./server.ts";
 
@@ -18,7 +17,8 @@ const METHOD = loadGeyser().service.Subscribe as MethodDefinition<
   SubscribeRequestMessage,
   SubscribeUpdateMessage
 >;
-const accountInclude = listStreamedAccounts({ withHolders: true });
+/** All transactions. */
+const accountInclude: readonly string[] = [];
 const SINGLE: SubscribeRequestMessage = {
   transactions: { swaps: { vote: false, failed: false, accountInclude } },
   blocks: {

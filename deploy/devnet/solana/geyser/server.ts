@@ -1,29 +1,15 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { type MethodDefinition, status } from "@grpc/grpc-js";
 import {
-  type BlockMessage,
   loadGeyser,
   type SubscribeRequestMessage,
   type SubscribeUpdateMessage,
 } from "../../../../services/solana/chain/geyser/wire.ts";
 import type { NodeBlock, NodeChain } from "../server/node-chain.ts";
+import type { GeyserFaults } from "./faults.ts";
 import { findRefusal, listUpdates } from "./filters.ts";
 import { GrpcCall } from "./grpc-call.ts";
 import { listenHttp2 } from "./grpc-listener.ts";
-
-/** What goes wrong, changed by tests while the server runs. */
-export interface GeyserFaults {
-  /** The stream stays open and brings nothing; what was held comes when it is set back. */
-  isPaused: boolean;
-  /** Changes a block, or withholds it (undefined). */
-  alter: (block: BlockMessage) => BlockMessage | undefined;
-  /** Slots that the server keeps for replays; 0 = it offers none. */
-  replaySlots: number;
-  /** Filters that a plan does not allow. */
-  refuses: "transactions" | "blocks" | undefined;
-  /** The last transaction of each slot comes after its block. */
-  isLate: boolean;
-}
 
 export interface GeyserServer {
   /** http://127.0.0.1:<port> */
