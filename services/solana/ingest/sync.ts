@@ -71,6 +71,8 @@ export class SolanaSync {
   #finalHead: { slot: number; readMs: number } | undefined;
   #isFinalHeadNew = false;
   #isFollowing = false;
+  /** Blocks of a stream were rolled back: what handleReorg finds unchanged is no sign of another chain. */
+  #isTakenBack = false;
 
   private constructor(deps: SyncDeps, at: { checkpoint: CheckpointRow; final: FinalBlockRow }) {
     this.#deps = deps;
@@ -133,7 +135,10 @@ export class SolanaSync {
       this.#isFollowing = true;
       return await this.#follow({ finalSlot, headSlot: head.slot });
     } catch (error) {
-      if (error instanceof StreamContradicted) await this.#takeBack(error.fromSlot);
+      if (error instanceof StreamContradicted) {
+        await this.#takeBack(error.fromSlot);
+        this.#isTakenBack = true;
+      }
       throw error;
     }
   }
@@ -159,8 +164,10 @@ export class SolanaSync {
     const { store, source, reader, guard, log, hooks = [] } = this.#deps;
     const checkpoint = this.#checkpoint;
     const after = await findCommonSlot(store, { source, checkpoint, final: this.#final });
+    const isTakenBack = this.#isTakenBack;
+    this.#isTakenBack = false;
     // Nothing was dropped: some endpoint serves another chain. The check sets it aside.
-    if (after === checkpoint.slot) {
+    if (after === checkpoint.slot && !isTakenBack) {
       await source.recheck();
       reader.distrust?.();
     }

@@ -52,7 +52,7 @@ export class GrpcCall {
   }
 
   write(message: Buffer): void {
-    if (this.#isOver) return;
+    if (this.#isGone) return;
     this.#respond();
     const body = this.#packs ? gzipSync(message, { level: GZIP_LEVEL }) : message;
     const prefix = Buffer.alloc(PREFIX_BYTES);
@@ -62,12 +62,19 @@ export class GrpcCall {
   }
 
   end(code: status, details = ""): void {
-    if (this.#isOver) return;
+    if (this.#isGone) return;
     this.#isOver = true;
     this.#respond();
     const trailers = { "grpc-status": String(code), "grpc-message": encodeURIComponent(details) };
-    this.#stream.once("wantTrailers", () => this.#stream.sendTrailers(trailers));
+    this.#stream.once("wantTrailers", () => {
+      if (!this.#stream.destroyed) this.#stream.sendTrailers(trailers);
+    });
     this.#stream.end();
+  }
+
+  /** The client may have reset it, which is told later. */
+  get #isGone(): boolean {
+    return this.#isOver || this.#stream.closed || this.#stream.destroyed;
   }
 
   #respond(): void {

@@ -40,6 +40,8 @@ export interface SubscriptionOptions {
   /** The block of this slot, which onBlock has had, lacked a transaction; the connection ends. */
   readonly onLate: (slot: number) => void;
   readonly onDisconnect: () => void;
+  /** What this server serves, as far as earlier subscriptions know; changed where it turns out to be otherwise. */
+  readonly known: { form: Form };
   readonly log: SourceLog;
   /** Pause before a connection is made again, doubled up to `maxBackoffMs`; defaults 250 and 10,000. */
   readonly backoffMs?: number;
@@ -63,7 +65,7 @@ type Call = ClientDuplexStream<SubscribeRequestMessage, SubscribeUpdateMessage>;
  * What is asked for: transactions that succeeded, one by one, and blocks without any as their ends; or, of a server that
  * refuses that, or whose transactions come too late, blocks with all their transactions, failed ones and votes among them.
  */
-type Form = "transactions" | "blocks";
+export type Form = "transactions" | "blocks";
 
 const OTHER: Readonly<Record<Form, Form>> = { transactions: "blocks", blocks: "transactions" };
 
@@ -98,16 +100,14 @@ function toFilters(form: Form, accountInclude: readonly string[]) {
       };
 }
 
-/** Whether it was of a block. */
 function accept(
   { transaction, block }: SubscribeUpdateMessage,
   to: { assembler: BlockAssembler | undefined; onBlock: (block: BlockMessage) => void },
-): boolean {
+): void {
   const { assembler, onBlock } = to;
   if (transaction) assembler?.addTransaction(transaction);
   const whole = block && assembler !== undefined ? assembler.addBlock(block) : block;
   if (whole) onBlock(whole);
-  return Boolean(transaction ?? block);
 }
 
 /** Host and port of a gRPC channel. Throws TypeError for what is no URL, without quoting it. */
@@ -124,7 +124,7 @@ export function toTarget(url: string): { target: string; isSecure: boolean } {
  * asked for new blocks only.
  */
 export function openSubscription(options: SubscriptionOptions): Subscription {
-  const { endpoint, log, backoffMs = 250, maxBackoffMs = 10_000, silenceMs = 15_000 } = options;
+  const { endpoint, known, log, backoffMs = 250, maxBackoffMs = 10_000, silenceMs = 15_000 } = options;
   const { target, isSecure } = toTarget(endpoint.url);
   const closing = new AbortController();
   const { signal } = closing;
@@ -139,7 +139,6 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
   >;
   let call: Call | undefined;
   let isPaused = false;
-  let form: Form = "transactions";
 
   function start(fromSlot: number | undefined): Call {
     const metadata = new Metadata();
@@ -151,7 +150,7 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
       metadata,
     );
     started.write({
-      ...toFilters(form, options.accounts),
+      ...toFilters(known.form, options.accounts),
       commitment: "CONFIRMED",
       ...(fromSlot !== undefined && { fromSlot }),
     });
@@ -163,11 +162,12 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
   function connect(fromSlot: number | undefined): Promise<Connection> {
     options.onConnect(fromSlot !== undefined);
     const assembler =
-      form === "transactions" ? new BlockAssembler({ isReplay: fromSlot !== undefined }) : undefined;
+      known.form === "transactions" ? new BlockAssembler({ isReplay: fromSlot !== undefined }) : undefined;
     return new Promise((resolve) => {
       const opened = start(fromSlot);
       call = opened;
       let blocks = 0;
+      let hasTransactions = false;
       let heardMs = performance.now();
       const end = (reason: string, isRefused = false): void => {
         clearInterval(watch);
@@ -177,15 +177,19 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
       };
       const watch = setInterval(() => {
         if (isPaused) heardMs = performance.now();
-        else if (performance.now() - heardMs > silenceMs) end(`no block for ${silenceMs} ms`);
+        // Transactions without an end: the server does not send what they are ended by.
+        else if (performance.now() - heardMs > silenceMs)
+          end(`no block for ${silenceMs} ms`, hasTransactions);
       }, silenceMs / 4);
       opened.on("data", (update: SubscribeUpdateMessage) => {
         if (call !== opened) return;
         if (update.ping) opened.write({ ping: { id: 1 } });
         try {
-          if (!accept(update, { assembler, onBlock: options.onBlock })) return;
+          accept(update, { assembler, onBlock: options.onBlock });
+          if (update.transaction) hasTransactions = true;
+          if (!update.block) return;
           heardMs = performance.now();
-          if (update.block) blocks += 1;
+          blocks += 1;
         } catch (error) {
           end(whatWasWrong(error));
         }
@@ -197,7 +201,7 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
 
   function whatWasWrong(error: unknown): string {
     if (error instanceof LateTransactionError) {
-      form = "blocks";
+      known.form = "blocks";
       options.onLate(error.slot);
     }
     return error instanceof Error ? error.message : String(error);
@@ -216,7 +220,7 @@ export function openSubscription(options: SubscriptionOptions): Subscription {
       if (signal.aborted) return;
       options.onDisconnect();
       failures = blocks > 0 ? 0 : failures + 1;
-      if (isRefused) form = OTHER[form];
+      if (isRefused) known.form = OTHER[known.form];
       // Asked again at the next connection that has brought something.
       canReplay = blocks > 0 || !(isReplay && NO_REPLAY.test(reason));
       if (blocks > 0 || reason !== said)

@@ -1,5 +1,6 @@
 import type { SourceLog } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import {
+  type Form,
   type GeyserEndpoint,
   openSubscription,
   type Subscription,
@@ -37,6 +38,7 @@ export interface BlockStreamOptions
  */
 export class BlockStream {
   readonly #options: BlockStreamOptions;
+  readonly #known: { form: Form } = { form: "transactions" };
   #subscription: Subscription | undefined;
   /** Ascending by slot, each the parent of the next. */
   #blocks: DecodedBlock[] = [];
@@ -73,6 +75,7 @@ export class BlockStream {
     this.#downSinceMs = performance.now();
     this.#subscription = openSubscription({
       ...this.#options,
+      known: this.#known,
       nextSlot: () => Math.max(this.#wantedFrom, (this.#head ?? 0) + 1),
       onConnect: (isReplay) => {
         this.#isReplay = isReplay;
