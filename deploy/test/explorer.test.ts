@@ -57,6 +57,25 @@ function defineSuite(executablePath: string): void {
     return (await page.locator(`tbody a[href^="#/${kind}/"]`).first().getAttribute("href")) ?? "";
   };
 
+  /** A pool of a list whose tokens have prices. */
+  const pricedPoolOf = async (list: string): Promise<string> => {
+    const ask = async (path: string) => {
+      const answer = await fetch(`${stack.url}${path}`, { headers: { "X-API-KEY": stack.key } });
+      const [{ columns, data }] = (await answer.json()) as [
+        { columns: { name: string }[]; data: unknown[][] },
+      ];
+      return data.map((row) => Object.fromEntries(columns.map(({ name }, at) => [name, row[at]])));
+    };
+    const nowS = Math.floor(Date.now() / 1_000);
+    for (const { poolAddress, poolId } of await ask(`${list}?limit=100`)) {
+      const address = String(poolAddress ?? poolId);
+      const range = `after_time=${nowS - 604_800}&before_time=${nowS}&interval=2h`;
+      const candles = await ask(`/evm/ohlcv/pool?pool_address=${address}&${range}`);
+      if (candles.some(({ poolTvlUsd }) => poolTvlUsd !== null)) return address;
+    }
+    throw new Error(`No pool of ${list} has a TVL.`);
+  };
+
   it("takes the key out of the link, keeps it in the tab and weighs less than 200 KB", async () => {
     expect(page.url()).to.equal(`${stack.url}/`);
     expect(await page.evaluate('sessionStorage.getItem("chaintables.key")')).to.equal(stack.key);
@@ -113,7 +132,7 @@ function defineSuite(executablePath: string): void {
 
   for (const list of ["/evm/dexa/v2/pools", "/evm/dexb/v3/pools", "/evm/clones/v3/pools"])
     it(`charts price, volume and TVL of a pool of ${list} over the chosen range`, async () => {
-      await go(`${await firstOf("pool", list)}&range=1%20week`);
+      await go(`#/pool/${await pricedPoolOf(list)}?chain_id=8453&range=1%20week`);
       const candles = page.locator('section[aria-label="Price candles of one pool"]');
       const labelOf = async (at: number) => {
         await candles.locator(".plot canvas").nth(at).waitFor();
@@ -136,6 +155,10 @@ function defineSuite(executablePath: string): void {
     await go(await firstOf("vault", "/evm/lending/lendingc/v1/vaults"));
     await page.waitForSelector(".headlines dt:visible:has-text('Supply APY')");
     await page.waitForSelector('section[aria-label="Markets of one lendingc vault"] tbody tr');
+    const history = page.locator("section[aria-label=\"History of a vault's or market's rates\"]");
+    await history.locator("canvas").waitFor();
+    await history.locator('input[value="utilizationRate"]').check();
+    await history.locator('.plot[aria-label^="Utilization rate: "]').waitFor();
   });
 
   it("shows a token: candles over a range of time, and its trades", async () => {

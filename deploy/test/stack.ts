@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
+import { deskPools } from "../devnet/plan.ts";
 import { createTestChain } from "../devnet/testkit.ts";
 import { demoTill } from "../devnet/usdc/demo-wallets.ts";
 
@@ -76,8 +77,11 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
+    // All DEXes have trades: pages of pools have candles of each.
+    const traded = deskPools(chain.deployment);
     for (let block = 0; block < BLOCKS; block += 1) {
-      await chain.send(chain.randomActions(block, 4));
+      await chain.send(chain.randomActions(block, 8, traded));
+      await chain.sendTransactions(chain.aerodrome.randomTransactions(block, 4));
       await chain.mine(1, { intervalS: 60 });
     }
     const filling = start("services/solana/test/fill.main.ts").exited;

@@ -16,6 +16,8 @@ const TOKEN = /^(token(\d|In|Out)?|underlying|loan|collateral)(Address)?$/;
  * @returns {Kind | undefined}
  */
 export function kindOfParam(name, family) {
+  // A vault's address, or what else a row of lending is named by.
+  if (name === "id" && family === "lending") return "vault";
   if (!name.endsWith("_address")) return undefined;
   const what = name.slice(0, -"_address".length);
   if (what === "pool") return family === "lending" ? "vault" : "pool";
@@ -120,7 +122,7 @@ function needs({ params }, name) {
  * @param {string} param
  */
 export function isRecordOf(table, param) {
-  if (!isPaged(table)) return table.sortable.length === 0 && shapeOf(table) !== "candles";
+  if (!isPaged(table)) return table.sortable.length === 0 && shapeOf(table) === "rows";
   return keyColumnOf(table)?.name === camelCase(param);
 }
 
@@ -131,14 +133,15 @@ function camelCase(name) {
 
 /**
  * @param {Pick<Table, "columns">} table
- * @returns {"candles" | "rows"}
+ * @returns {"candles" | "history" | "rows"}
  */
 export function shapeOf({ columns }) {
   const names = columns.map(({ name }) => name);
   const isCandles = ["openPrice", "highPrice", "lowPrice", "closePrice", "unixTime"].every((name) =>
     names.includes(name),
   );
-  return isCandles ? "candles" : "rows";
+  if (isCandles) return "candles";
+  return names.includes("unixTime") ? "history" : "rows";
 }
 
 /**

@@ -35,7 +35,8 @@ export function fillParams(table, given, { range, nowMs }) {
   /** @type {Record<string, string>} */
   const filled = {};
   for (const param of table.params) {
-    const value = given[param.name] || (param.required ? stand(param, { range, nowMs }) : undefined);
+    const needed = param.required || (param.name === "interval" && table.params.some(isTime));
+    const value = given[param.name] || (needed ? stand(param, { range, nowMs, table }) : undefined);
     if (value !== undefined) filled[param.name] = value;
     else if (param.required) return undefined;
   }
@@ -46,17 +47,46 @@ export function fillParams(table, given, { range, nowMs }) {
   return filled;
 }
 
+/** @param {Param} param */
+function isTime({ name, required }) {
+  return name === "after_time" && required;
+}
+
+/** Points of a chart at most, where a table has few intervals: a longer range begins later. */
+const MAX_POINTS = 199;
+/** @type {Readonly<Record<string, number>>} */
+const UNIT_SECONDS = { m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/** "2h" in seconds. @param {string} interval */
+function secondsOf(interval) {
+  return Number.parseInt(interval, 10) * (UNIT_SECONDS[interval.slice(-1)] ?? 1);
+}
+
+/**
+ * The interval of a range, and from when on there is a point: the range's own, else the finest that has not too many.
+ * @param {Table} table
+ * @param {(typeof RANGES)[number]} range
+ */
+function pointsOf(table, { interval, seconds }) {
+  const options = (table.params.find(({ name }) => name === "interval")?.options ?? []).map(String);
+  if (options.length === 0 || options.includes(interval)) return { interval, seconds };
+  const fitting = options.find((option) => seconds / secondsOf(option) <= MAX_POINTS) ?? options.at(-1);
+  const chosen = fitting ?? interval;
+  return { interval: chosen, seconds: Math.min(seconds, MAX_POINTS * secondsOf(chosen)) };
+}
+
 /**
  * @param {Param} param
- * @param {{ readonly range?: string; readonly nowMs: number }} when
+ * @param {{ readonly range?: string; readonly nowMs: number; readonly table: Table }} when
  * @returns {string | undefined}
  */
-function stand({ name, options, example, maximum }, { range: chosen, nowMs }) {
+function stand({ name, example, maximum }, { range: chosen, nowMs, table }) {
   const range = rangeOf(chosen);
   const nowS = Math.floor(nowMs / 1000);
+  const points = pointsOf(table, range);
   if (name === "before_time") return String(nowS);
-  if (name === "after_time") return String(nowS - range.seconds);
-  if (name === "interval") return options?.includes(range.interval) ? range.interval : example;
+  if (name === "after_time") return String(nowS - Math.max(points.seconds, secondsOf(points.interval)));
+  if (name === "interval") return points.interval;
   if (name === "days")
     return String(Math.min(maximum ?? 365, Math.max(1, Math.ceil(range.seconds / 86_400))));
   return name.endsWith("_address") ? undefined : example;

@@ -13,6 +13,8 @@ import {
   tablesAbout,
   titleOf,
 } from "../browser/model.js";
+import { linesOf } from "../browser/parts/candles.js";
+import { figuresOf } from "../browser/parts/history.js";
 import type { Kind, Table } from "../browser/types.ts";
 import { declareTables } from "../declared-tables.ts";
 
@@ -64,6 +66,11 @@ describe("explorer: views from the declarations", () => {
     const named = tablesAbout([...TABLES, FUTURE], { kind: "pool", address: EVM });
     expect(named.map(({ table }) => table.path)).to.include(FUTURE.path);
     expect(shapeOf(FUTURE)).to.equal("candles");
+    expect(shapeOf(tableAt("/evm/lending/rates"))).to.equal("history");
+    expect(figuresOf(tableAt("/evm/lending/rates")).map(({ name }) => name)).to.deep.equal([
+      ...["supplyApy", "borrowApy", "utilizationRate", "tvl", "borrow", "availableLiquidity"],
+    ]);
+    expect(linesOf(tableAt("/evm/ohlcv/pool")).map(({ name }) => name)).to.deep.equal(["poolTvlUsd"]);
     const list = {
       ...FUTURE,
       path: "/evm/new/pools",

@@ -77,7 +77,8 @@ describe("explorer: requests", () => {
   it("fill in windows of time and examples, never an address", () => {
     for (const table of tables) {
       const filled = fillParams(table, {}, { nowMs: NOW_MS });
-      const needed = table.params.filter(({ required }) => required).map(({ name }) => name);
+      const isSent = ({ name, required }: (typeof table.params)[number]) => required || name === "interval";
+      const needed = table.params.filter(isSent).map(({ name }) => name);
       if (needed.some((name) => name.endsWith("_address"))) expect(filled, table.path).to.equal(undefined);
       else expect(Object.keys(filled ?? {}), table.path).to.have.members(needed);
     }
@@ -95,6 +96,23 @@ describe("explorer: requests", () => {
       const length = Number.parseInt(interval, 10) * (seconds[interval.slice(-1)] ?? 0);
       expect((Number(to) - Number(from)) / length, name).to.be.within(1, 1_000);
     }
+  });
+
+  it("ask for a history with the finest of its intervals that has no more than 199 points, of a year for the last ones", () => {
+    const table = tables.find(({ path }) => path === "/evm/lending/rates");
+    if (table === undefined) throw new Error("no history is declared");
+    const asked = RANGES.map(({ name }) => {
+      const filled = fillParams(table, { id: "0x1" }, { range: name, nowMs: NOW_MS });
+      return [filled?.interval, (Number(filled?.before_time) - Number(filled?.after_time)) / 3_600];
+    });
+    expect(asked).to.deep.equal([
+      ["1h", 1],
+      ["1h", 1],
+      ["1h", 24],
+      ["1h", 168],
+      ["1d", 720],
+      ["1d", 199 * 24],
+    ]);
   });
 
   it("send orders to tables that have some, and parameters that they know", () => {

@@ -89,14 +89,21 @@ const fromZero = (_plot, min, max) => [Math.min(0, min ?? 0), max > 0 ? max * 1.
 const initials = (label) =>
   label.replace(/(minute|month|[a-z])[a-z]*$/, (word) => word.slice(0, /^m/.test(word) ? 2 : 1));
 
-/** Half a bar of room at both ends. @type {(plot: import("uplot"), min: number, max: number) => [number, number]} */
-const withEnds = ({ data: [times] }, min, max) => {
-  const room = times.length > 1 ? (max - min) / (times.length - 1) / 2 : 1_800;
-  return [min - room, max + room];
+/** Half a bar of room at both ends. @type {(plot: import("uplot")) => [number, number]} */
+const withEnds = ({ data: [times] }) => {
+  const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
+  const room = times.length > 1 ? (last - first) / (times.length - 1) / 2 : 1_800;
+  return [first - room, last + room];
 };
 
-/** A line that has just begun has a minute of room. @type {(plot: import("uplot"), min: number, max: number) => [number, number]} */
-const minute = (_plot, min, max) => [Math.min(min, max - 60), max];
+/**
+ * A line that has just begun has a minute of room; of a single point the library would show years.
+ * @type {(plot: import("uplot")) => [number, number]}
+ */
+const minute = ({ data: [times] }) => {
+  const last = times.at(-1) ?? 0;
+  return [Math.min(times[0] ?? last, last - 60), last];
+};
 
 /** A line that does not move stands in the middle. @type {(plot: import("uplot"), min: number, max: number) => [number, number]} */
 const around = (_plot, min, max) => {

@@ -6,6 +6,7 @@ import { fill, h, setText } from "../dom.js";
 import { shorten } from "../format.js";
 import { isPaged, isRecordOf, linkOf, mainColumns, shapeOf, tablesAbout } from "../model.js";
 import { candlesPart } from "../parts/candles.js";
+import { historyPart } from "../parts/history.js";
 import { panel } from "../parts/panel.js";
 import { recordPart } from "../parts/record.js";
 import { rowsPart } from "../parts/rows.js";
@@ -101,8 +102,10 @@ async function refreshOne(shown, signal) {
 
 /** @param {About} about */
 function orderOf({ table, param }) {
-  if (shapeOf(table) === "candles") return 0;
-  return isRecordOf(table, param) ? 1 : 2;
+  const shape = shapeOf(table);
+  if (shape === "candles") return 0;
+  if (isRecordOf(table, param)) return 1;
+  return shape === "history" ? 2 : 3;
 }
 
 /**
@@ -126,7 +129,9 @@ function panelOf(about, { kind, address, within, chainId, range, onAnswer }) {
    * @returns {Part}
    */
   function partOf({ table, param }, { address, chainId }) {
-    if (shapeOf(table) === "candles") return candlesPart(table);
+    const shape = shapeOf(table);
+    if (shape === "candles") return candlesPart(table);
+    if (shape === "history") return historyPart(table);
     const rows = rowsPart({ table, columns: mainColumns(table), caption: table.summary, chainId });
     if (!isRecordOf(table, param)) return rows;
     const record = recordPart(table, {
@@ -144,7 +149,7 @@ function panelOf(about, { kind, address, within, chainId, range, onAnswer }) {
  */
 function roleOf(param, kind) {
   const role = param.replace(/_address$/, "");
-  return role === kind || (kind === "vault" && role === "pool") ? "" : `as ${role}`;
+  return role === kind || role === "id" || (kind === "vault" && role === "pool") ? "" : `as ${role}`;
 }
 
 /**
