@@ -7,6 +7,8 @@ export const KINDS = ["pool", "vault", "token", "wallet", "curator"];
 /** Tables of more rows than this per request are asked for in pages. */
 export const PAGE_ROWS = 50;
 
+export const CANDLE_PRICES = ["openPrice", "highPrice", "lowPrice", "closePrice"];
+
 const TOKEN = /^(token(\d|In|Out)?|underlying|loan|collateral)(Address)?$/;
 
 /**
@@ -137,11 +139,25 @@ function camelCase(name) {
  */
 export function shapeOf({ columns }) {
   const names = columns.map(({ name }) => name);
-  const isCandles = ["openPrice", "highPrice", "lowPrice", "closePrice", "unixTime"].every((name) =>
-    names.includes(name),
-  );
+  const isCandles = [...CANDLE_PRICES, "unixTime"].every((name) => names.includes(name));
   if (isCandles) return "candles";
   return names.includes("unixTime") ? "history" : "rows";
+}
+
+/**
+ * Figures of a candle that are neither prices nor volume, and so are charts of their own.
+ * @param {Pick<Table, "columns">} table
+ */
+export function linesOf({ columns }) {
+  return columns.filter(({ name, unit }) => unit === "USD" && ![...CANDLE_PRICES, "volume"].includes(name));
+}
+
+/**
+ * What can be drawn: numbers, but for the time itself.
+ * @param {Pick<Table, "columns">} table
+ */
+export function figuresOf({ columns }) {
+  return columns.filter(({ name, type }) => name !== "unixTime" && /Float64|U?Int(32|64)/.test(type));
 }
 
 /**

@@ -2,9 +2,11 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { catalogue } from "../../catalogue.ts";
 import {
+  figuresOf,
   isRecordOf,
   keyColumnOf,
   kindOfColumn,
+  linesOf,
   linkOf,
   listsOf,
   mainColumns,
@@ -13,8 +15,6 @@ import {
   tablesAbout,
   titleOf,
 } from "../browser/model.js";
-import { linesOf } from "../browser/parts/candles.js";
-import { figuresOf } from "../browser/parts/history.js";
 import type { Kind, Table } from "../browser/types.ts";
 import { declareTables } from "../declared-tables.ts";
 

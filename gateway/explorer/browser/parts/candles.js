@@ -3,20 +3,10 @@
 /** @import { Row, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { formatCell, formatTime, formatUsd } from "../format.js";
-import { titleOf } from "../model.js";
+import { CANDLE_PRICES, linesOf, titleOf } from "../model.js";
 import { seriesPart } from "./chart.js";
 import { colour, plotPart, timeAxis, valueAxis } from "./plot.js";
 import { rowsPart } from "./rows.js";
-
-const PRICES = ["openPrice", "highPrice", "lowPrice", "closePrice"];
-
-/**
- * Figures of a candle that are neither prices nor volume, and so are charts of their own.
- * @param {Pick<Table, "columns">} table
- */
-export function linesOf({ columns }) {
-  return columns.filter(({ name, unit }) => unit === "USD" && ![...PRICES, "volume"].includes(name));
-}
 
 /**
  * @param {Table} table
@@ -24,7 +14,7 @@ export function linesOf({ columns }) {
  */
 export function candlesPart(table) {
   const { node, show } = plotPart();
-  const places = ["unixTime", ...PRICES, "volume"].map((name) =>
+  const places = ["unixTime", ...CANDLE_PRICES, "volume"].map((name) =>
     table.columns.findIndex((column) => column.name === name),
   );
   const rowsTable = rowsPart({ table, columns: table.columns, caption: "Candles" });
@@ -78,7 +68,7 @@ export function candlesPart(table) {
           axes: [timeAxis(), valueAxis(formatUsd)],
           series: [
             {},
-            ...PRICES.map(() => ({ paths: () => null, points: { show: false } })),
+            ...CANDLE_PRICES.map(() => ({ paths: () => null, points: { show: false } })),
             {
               scale: "volume",
               fill: colour("line"),

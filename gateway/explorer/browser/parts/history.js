@@ -3,7 +3,7 @@
 /** @import { Column, Row, Table } from "../types.ts" */
 import { h } from "../dom.js";
 import { formatCell } from "../format.js";
-import { titleOf } from "../model.js";
+import { figuresOf, titleOf } from "../model.js";
 import { seriesPart } from "./chart.js";
 import { rowsPart } from "./rows.js";
 
@@ -60,12 +60,4 @@ export function historyPart(table) {
       draw();
     },
   };
-}
-
-/**
- * What can be drawn: numbers, but for the time itself.
- * @param {Pick<Table, "columns">} table
- */
-export function figuresOf({ columns }) {
-  return columns.filter(({ name, type }) => name !== "unixTime" && /Float64|U?Int(32|64)/.test(type));
 }
