@@ -29,13 +29,26 @@ import { withSurplus } from "../views/past-state.ts";
 import { depsOf } from "./kit/answers.ts";
 import { askAll, listAsked } from "./kit/past-answers.ts";
 import { CHAIN_ID } from "./kit/rows.ts";
-import { blockPlans, growChain, indexBlocks, type SmallBlock, startCheckpoint } from "./kit/small-chain.ts";
+import {
+  type BlockPlan,
+  blockPlans,
+  growChain,
+  indexBlocks,
+  type SmallBlock,
+  startCheckpoint,
+} from "./kit/small-chain.ts";
 
 const guard = () => [];
 const INTERVALS = ["15m", "1h", "8h", "1d", "3d", "1w"] as const;
 /** Chains of hours to weeks. */
 const plansOf = (most: number) =>
   blockPlans(most, { least: 8, gaps: [0, 12, 61, 900, 3_700, 20_000, 90_000, 3 * DAY] });
+
+/** Three days with a swap every six hours, in a pool of either generation. */
+const STEADY: readonly BlockPlan[] = Array.from({ length: 12 }, (_, i) => ({
+  seconds: 20_000,
+  events: [{ pool: i % 2 === 0 ? 0 : 4, kind: 5, user: 0, size: 2 }],
+}));
 
 type Tvls = Map<number, number | null>;
 
@@ -179,7 +192,7 @@ describeOnEngines(
             }
           await Promise.all([whole.remove(), old.remove()]);
         }),
-        { numRuns },
+        { numRuns, examples: [[STEADY]] },
       );
       expect(seen.raw, "candles with a TVL").to.be.at.least(leastCases(isSqlite ? 10 * numRuns : 1));
       expect(seen.kept, "candles with a TVL whose rows are gone").to.be.at.least(
