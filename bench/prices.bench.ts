@@ -91,7 +91,7 @@ function runBlocks(synthetic: SyntheticGraph): Made {
   const times: number[] = [];
   for (let block = 1; block <= BLOCKS; block++) {
     const moved = pickTouched(synthetic, random.next).map((i) => {
-      const edge = synthetic.moved(edges.get(i));
+      const edge = synthetic.moved(edges.get(i), 2 * block);
       edges.set(i, edge);
       return edge;
     });
@@ -107,7 +107,10 @@ function runBlocks(synthetic: SyntheticGraph): Made {
   const startedMs = cpuMs();
   const anew = new PriceGraph(synthetic.anchors);
   for (let i = 0; i < POOLS; i++) anew.set(edges.get(i));
-  anew.resume(new Map(graph.tokens().map((token) => [token, graph.link(token) as TokenLink])));
+  anew.resume(new Map(graph.tokens().map((token) => [token, graph.link(token) as TokenLink])), {
+    now: 2 * BLOCKS,
+    usd: graph.markedPrices(),
+  });
   anew.update(2 * BLOCKS);
   const anewMs = cpuMs() - startedMs;
   const atHead = pricesOf(anew);

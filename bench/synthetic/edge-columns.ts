@@ -6,12 +6,14 @@ export class EdgeColumns {
   readonly #price: Float64Array;
   readonly #depth0: Float64Array;
   readonly #depth1: Float64Array;
+  readonly #lastTime: Uint32Array;
 
   constructor(made: readonly PriceEdge[]) {
     this.#made = made;
     this.#price = Float64Array.from(made, (edge) => edge.price);
     this.#depth0 = Float64Array.from(made, (edge) => edge.depth0);
     this.#depth1 = Float64Array.from(made, (edge) => edge.depth1);
+    this.#lastTime = Uint32Array.from(made, (edge) => edge.lastTime);
   }
 
   get(i: number): PriceEdge {
@@ -25,12 +27,14 @@ export class EdgeColumns {
       depth1: this.#depth1[i] as number,
       held,
       aged,
+      lastTime: this.#lastTime[i] as number,
     };
   }
 
-  set(i: number, { price, depth0, depth1 }: PriceEdge): void {
+  set(i: number, { price, depth0, depth1, lastTime }: PriceEdge): void {
     this.#price[i] = price;
     this.#depth0[i] = depth0;
     this.#depth1[i] = depth1;
+    this.#lastTime[i] = lastTime;
   }
 }

@@ -22,8 +22,8 @@ export interface SyntheticGraph {
   readonly edges: readonly PriceEdge[];
   /** Indexes of the edges that a block touches at all, the busiest first. */
   readonly busy: readonly number[];
-  /** An edge after trades: its price moved by some basis points, its depth by up to a hundredth. */
-  moved(edge: PriceEdge): PriceEdge;
+  /** An edge after trades at this second: its price moved by some basis points, its depth by up to a hundredth. */
+  moved(edge: PriceEdge, time: number): PriceEdge;
 }
 
 export const tokenAddress = (n: number): string => `0x${n.toString(16).padStart(40, "0")}`;
@@ -52,7 +52,7 @@ export function makeGraph(size: GraphSize, seed = 1): SyntheticGraph {
     anchors: [tokenAddress(USD)],
     edges,
     busy: busiest(edges, size),
-    moved: (edge) => {
+    moved: (edge, time) => {
       const factor = 1 + 0.0005 * random.normal();
       const part = 1 + 0.01 * (random.next() - 0.5);
       const { pool, token0, token1, held, aged } = edge;
@@ -66,6 +66,7 @@ export function makeGraph(size: GraphSize, seed = 1): SyntheticGraph {
         depth1: edge.depth1 / part,
         held,
         aged,
+        lastTime: time,
       };
     },
   };
@@ -99,6 +100,7 @@ function edgeBetween(options: {
     depth1: depthUsd / high,
     held: 1,
     aged: random.next(),
+    lastTime: 0,
   };
 }
 

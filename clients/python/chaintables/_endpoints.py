@@ -491,7 +491,7 @@ class EvmPricesRow(TypedDict):
     depthUsd: float | None
     #: The same of all other pools that agree, added; 0: the price rests on one pool alone. Unit: USD. Type: Nullable(Float64).
     otherDepthUsd: float | None
-    #: Whether the pool with most of the weight has left the others and is not followed for now; null where sourcePool is. Type: Nullable(Bool).
+    #: Whether pools with most of the weight have left the others and are not followed for now; null where sourcePool is. Type: Nullable(Bool).
     departed: bool | None
     #: Block at whose end the price stood. Type: UInt64.
     block: int | str
@@ -1451,7 +1451,7 @@ class SolanaPricesRow(TypedDict):
     depthUsd: float | None
     #: The same of all other pools that agree, added; 0: the price rests on one pool alone. Unit: USD. Type: Nullable(Float64).
     otherDepthUsd: float | None
-    #: Whether the pool with most of the weight has left the others and is not followed for now; null where sourcePool is. Type: Nullable(Bool).
+    #: Whether pools with most of the weight have left the others and are not followed for now; null where sourcePool is. Type: Nullable(Bool).
     departed: bool | None
     #: Slot of the indexed head, at whose end the price stood. Type: UInt64.
     slot: int | str

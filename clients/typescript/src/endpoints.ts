@@ -570,7 +570,7 @@ export interface EvmPricesRow {
   readonly depthUsd: number | null;
   /** The same of all other pools that agree, added; 0: the price rests on one pool alone. Unit: USD. Type: Nullable(Float64). */
   readonly otherDepthUsd: number | null;
-  /** Whether the pool with most of the weight has left the others and is not followed for now; null where sourcePool is. Type: Nullable(Bool). */
+  /** Whether pools with most of the weight have left the others and are not followed for now; null where sourcePool is. Type: Nullable(Bool). */
   readonly departed: boolean | null;
   /** Block at whose end the price stood. Type: UInt64. */
   readonly block: number | string;
@@ -1926,7 +1926,7 @@ export interface SolanaPricesRow {
   readonly depthUsd: number | null;
   /** The same of all other pools that agree, added; 0: the price rests on one pool alone. Unit: USD. Type: Nullable(Float64). */
   readonly otherDepthUsd: number | null;
-  /** Whether the pool with most of the weight has left the others and is not followed for now; null where sourcePool is. Type: Nullable(Bool). */
+  /** Whether pools with most of the weight have left the others and are not followed for now; null where sourcePool is. Type: Nullable(Bool). */
   readonly departed: boolean | null;
   /** Slot of the indexed head, at whose end the price stood. Type: UInt64. */
   readonly slot: number | string;

@@ -70,6 +70,7 @@ function compareColumns(
 const NO_PRICE: SlowPrice = {
   ...{ usd: 0, hops: 0, parent: "", pool: "", side: 0, price: 0 },
   ...{ deepestPool: "", depthUsd: 0, restUsd: 0, departedAt: null, departedUsd: null },
+  agreedUsd: null,
 };
 
 /**
@@ -176,10 +177,15 @@ async function checkBlock(
     );
   const earlier = await inForce(blockNumber - 1);
   const usd = await readPrices(store, { chainId, tokens, block: blockNumber - 1 });
+  const mark = Math.floor(block.time / MARK_SECONDS) * MARK_SECONDS;
+  const marked = await usdBefore(scope, { time: mark, tokens });
   const before = new Map(
     [...usd].map(([token, price]) => {
-      const { departedAt = null, departedUsd = null } = earlier.get(token) ?? {};
-      return [token, { usd: price.usd, departedAt, departedUsd }];
+      const { departedAt = null, departedUsd = null, agreedUsd = null, time = 0 } = earlier.get(token) ?? {};
+      // What a row from before the mark says of it is over.
+      const followedUsd = time < mark ? null : agreedUsd;
+      const markedUsd = marked.get(token)?.usd ?? null;
+      return [token, { usd: price.usd, departedAt, departedUsd, agreedUsd: followedUsd, markedUsd }];
     }),
   );
   return compareLinks(
@@ -187,6 +193,22 @@ async function checkBlock(
     await inForce(blockNumber),
     slowPrices(edges, { anchors, before, feeds: await feedsAt(scope, block), now: block.time }),
   );
+}
+
+/** Where all agree is the price in use at the last full five minutes. Source: docs/prices.md. */
+const MARK_SECONDS = 300;
+
+/** Prices at the end of the last block before a second that has links. */
+async function usdBefore(
+  { chainId, store }: ChainScope,
+  { time, tokens }: { time: number; tokens: readonly string[] },
+): Promise<ReadonlyMap<string, { readonly usd: number }>> {
+  const [last] = await store.find(priceLinks, {
+    filter: { chainId, time: { lt: time } },
+    order: [{ field: "blockNumber", direction: "desc" }],
+    limit: 1,
+  });
+  return last === undefined ? new Map() : readPrices(store, { chainId, tokens, block: last.blockNumber });
 }
 
 /** A feed that is silent for longer, or says this much, does not count. Source: docs/real-chains.md. */
@@ -245,5 +267,6 @@ async function edgeAt(
     ...{ depth0: now.amount0, depth1: now.amount1 },
     held: heldShareAt(points, time),
     aged: ageShareAt(last.time, pool),
+    lastTime: last.time,
   };
 }

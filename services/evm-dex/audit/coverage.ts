@@ -181,6 +181,7 @@ export const COVERAGE: Coverage = {
     restUsd: ["links"],
     departedAt: ["links"],
     departedUsd: ["links"],
+    agreedUsd: ["links"],
   },
   gauges: {
     [DELETED]: ["gauges"],

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { it } from "mocha";
 import { DEX_FAMILIES } from "../../../deploy/devnet/plan.ts";
 import { createTestChain } from "../../../deploy/devnet/testkit.ts";
-import { put } from "../../shared/storage/port.ts";
+import { put, remove } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeThorough } from "../../shared/testkit/describe.ts";
 import { loadDeployments } from "../deployments.ts";
@@ -10,7 +10,7 @@ import { readInactivePools } from "../ingest/reads/inactive-pools.ts";
 import { ReadBudget } from "../ingest/reads/read-budget.ts";
 import { readRequestedWallets } from "../ingest/reads/requested-wallets.ts";
 import { COLLECTIONS } from "../store/collections.ts";
-import { lpPositions, walletRequests } from "../store/v2-collections.ts";
+import { knownWallets, lpAnchors, lpPositions, walletRequests } from "../store/v2-collections.ts";
 import { deployFeed } from "../test/kit/feed.ts";
 import { mineBusyBlocks, startTestIngest } from "../test/kit/harness.ts";
 import { COVERAGE, DELETED, NOT_SERVED } from "./coverage.ts";
@@ -79,6 +79,15 @@ describeThorough("audit --plant", () => {
         signal: stop.signal,
         pause: async () => stop.abort(),
       });
+      // That one was read who held nothing before the index, no row but his own says.
+      const anchored = new Set((await ingest.store.find(lpAnchors, {})).map(({ wallet }) => wallet));
+      const read = await ingest.store.find(knownWallets, {});
+      await ingest.store.write([
+        remove(
+          knownWallets,
+          read.filter(({ wallet }) => !anchored.has(wallet)),
+        ),
+      ]);
       await copyChain(ingest.store, copy, CHAIN_ID);
       await ingest.close();
       const deployments = loadDeployments(feed.deploymentsFile)[0];

@@ -3,9 +3,11 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { valuePrices } from "../../shared/pricing/value-prices.ts";
 import { heldShare } from "../../shared/pricing/vote-share.ts";
+import { leastCases, randomRuns } from "../../shared/testkit/describe.ts";
 import type { PriceEdge } from "../price/edges.ts";
 import { PriceGraph } from "../price/graph.ts";
 import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
+import { anySteps, edgesInSteps } from "../test/prices/random-steps.ts";
 import { isClose } from "./compare-rows.ts";
 import { boundedUsd, type PriceBefore, type SlowPrice, slowPrices } from "./slow-prices.ts";
 import { heldShareAt } from "./trusted-price.ts";
@@ -21,6 +23,7 @@ function columnsOf(graph: PriceGraph, token: string): SlowPrice | undefined {
     ...{ depthUsd: link?.support.depthUsd ?? 0, restUsd: link?.support.restUsd ?? 0 },
     departedAt: link?.departure?.since ?? null,
     departedUsd: link?.departure?.usd ?? null,
+    agreedUsd: link?.agreedUsd ?? null,
   };
 }
 
@@ -29,6 +32,30 @@ function expectEqual(found: SlowPrice | undefined, known: SlowPrice | undefined,
   if (known === undefined) expect(found?.hops ?? 0, at).to.equal(0);
   for (const [name, value] of Object.entries(known ?? {}))
     expect(isClose(found?.[name as keyof SlowPrice], value), `${name} of ${at}`).to.equal(true);
+}
+
+/** From the first block at or after full five minutes on, what was in use before is where all agree. */
+function markedAt(
+  before: Map<string, PriceBefore>,
+  { last, now }: { last: number; now: number },
+): Map<string, PriceBefore> {
+  if (Math.floor(now / 300) === Math.floor(last / 300)) return before;
+  return new Map(
+    [...before].map(([token, price]) => [token, { ...price, agreedUsd: null, markedUsd: price.usd }]),
+  );
+}
+
+/** What the next block has from this one. */
+function afterBlock(
+  before: ReadonlyMap<string, PriceBefore>,
+  slow: ReadonlyMap<string, SlowPrice>,
+): Map<string, PriceBefore> {
+  return new Map(
+    [...slow].map(([token, price]) => {
+      const { markedUsd = null } = before.get(token) ?? {};
+      return [token, { ...price, markedUsd }];
+    }),
+  );
 }
 
 describe("slow prices", () => {
@@ -41,11 +68,12 @@ describe("slow prices", () => {
           const edges = new Map<string, PriceEdge>();
           let before = new Map<string, PriceBefore>();
           for (const [i, block] of blocks.entries()) {
-            for (const edge of block.map((change) => edgeOf(pairs, change))) {
+            const now = i * seconds;
+            for (const edge of block.map((change) => edgeOf(pairs, change, now))) {
               edges.set(edge.pool, edge);
               graph.set(edge);
             }
-            const now = i * seconds;
+            before = markedAt(before, { now, last: now - seconds });
             graph.update(now);
             const slow = slowPrices([...edges.values()], { anchors, before, now });
             for (const token of TOKENS)
@@ -55,7 +83,7 @@ describe("slow prices", () => {
             );
             seen.prices += found.length;
             seen.departures += found.filter(({ departedAt }) => departedAt !== null).length;
-            before = new Map(slow);
+            before = afterBlock(before, slow);
           }
         }),
         // In a quarter of them none has a departure, once in a while.
@@ -65,6 +93,35 @@ describe("slow prices", () => {
       expect(seen.departures).to.be.greaterThan(0);
     });
   }
+
+  it("are those of the index where pools leave others in steps", () => {
+    const seen = { held: 0, followed: 0 };
+    fc.assert(
+      fc.property(anySteps, (steps) => {
+        const graph = new PriceGraph(["usdc"]);
+        const pools = new Map<string, PriceEdge>();
+        let before = new Map<string, PriceBefore>();
+        let last = 0;
+        for (const { time, edges } of edgesInSteps(steps)) {
+          for (const edge of edges) {
+            pools.set(edge.pool, edge);
+            graph.set(edge);
+          }
+          graph.update(time);
+          before = markedAt(before, { now: time, last });
+          const slow = slowPrices([...pools.values()], { anchors: ["usdc"], before, now: time });
+          expectEqual(slow.get("t"), columnsOf(graph, "t"), `t at ${time}`);
+          before = afterBlock(before, slow);
+          last = time;
+          seen.held += slow.get("t")?.departedAt === null ? 0 : 1;
+          seen.followed += slow.get("t")?.agreedUsd === null ? 0 : 1;
+        }
+      }),
+      { numRuns: randomRuns(300) },
+    );
+    expect(seen.held, "prices held").to.be.at.least(leastCases(200));
+    expect(seen.followed, "prices that followed pools against others").to.be.at.least(leastCases(50));
+  }).timeout(120_000);
 
   it("are bounded as the index bounds them", () => {
     const side = fc.record({

@@ -15,6 +15,8 @@ export interface SlowEdge {
   /** Which part of the depth was there for five minutes, and how much of it its age lets vote: 0 to 1. */
   readonly held: number;
   readonly aged: number;
+  /** Unix seconds of its last event. */
+  readonly lastTime: number;
 }
 
 /** A token's price at the block before. */
@@ -22,6 +24,10 @@ export interface PriceBefore {
   readonly usd: number;
   readonly departedAt: number | null;
   readonly departedUsd: number | null;
+  /** At which pools were followed against others since the last full five minutes. */
+  readonly agreedUsd: number | null;
+  /** In use at the end of the last block before these; null: none. */
+  readonly markedUsd: number | null;
 }
 
 /** What the token's link must say; an anchor has its price alone. */
@@ -37,6 +43,7 @@ export interface SlowPrice {
   readonly restUsd: number;
   readonly departedAt: number | null;
   readonly departedUsd: number | null;
+  readonly agreedUsd: number | null;
 }
 
 interface Vote {
@@ -49,6 +56,9 @@ interface Vote {
   readonly hops: number;
   weight: number;
 }
+
+/** What a link says beside the price. */
+type Held = Pick<SlowPrice, "departedAt" | "departedUsd" | "agreedUsd">;
 
 interface Priced {
   readonly price: SlowPrice;
@@ -131,6 +141,7 @@ function widestOf(votes: readonly Vote[]): Vote {
 const NO_LINK = {
   ...{ hops: 0, parent: "", pool: "", side: 0, price: 0 },
   ...{ deepestPool: "", depthUsd: 0, restUsd: 0, departedAt: null, departedUsd: null },
+  agreedUsd: null,
 };
 
 function isWider(vote: Vote, best: Vote): boolean {
@@ -155,7 +166,7 @@ function votesOf(
   return [{ token, parent: from, edge, side, usd, width, hops, weight }];
 }
 
-/** The weighted median of a token's votes, but for a pool that has left all others and is not followed yet. */
+/** The weighted median of a token's votes, but for pools that have left others and are not followed yet. */
 function decide(
   votes: readonly Vote[],
   {
@@ -170,24 +181,60 @@ function decide(
     known,
   );
   const median = medianOf(sorted) as Vote;
-  const others = sorted.filter((vote) => vote !== median);
-  const othersWeight = others.reduce((sum, vote) => sum + vote.weight, 0);
-  const isAlone = othersWeight >= median.weight || othersWeight < 0.1 * (othersWeight + median.weight);
-  const rival = isAlone || before === undefined ? undefined : medianOf(others);
-  const hasLeft =
-    rival !== undefined &&
-    before !== undefined &&
-    distance(median.usd, rival.usd) > 0.01 &&
-    distance(rival.usd, before.usd) < distance(median.usd, before.usd);
-  if (!hasLeft) return verdict(sorted, median, null);
-  const { departedAt, departedUsd } = before;
+  if (before === undefined || sorted.length === 1)
+    return verdict(sorted, median, { ...NOT_HELD, agreedUsd: before?.agreedUsd ?? null });
+  const left = whomOneLeft(sorted, { median, before }) ?? whomSomeLeft(sorted, { median, before, now });
+  const { departedAt, departedUsd, agreedUsd } = before;
+  if (left === undefined) return verdict(sorted, median, { ...NOT_HELD, agreedUsd });
+  const rival = medianOf(left) as Vote;
   const goesOn =
     departedAt !== null && departedUsd !== null && distance(median.usd, departedUsd) <= Math.log(BOUND);
-  const departure = goesOn ? { since: departedAt, usd: departedUsd } : { since: now, usd: median.usd };
-  const waitSeconds = (60 * distance(median.usd, rival.usd)) / Math.log(1.01);
-  return now - departure.since < waitSeconds
-    ? verdict(sorted, rival, departure)
-    : verdict(sorted, median, null);
+  const departure = goesOn ? { departedAt, departedUsd } : { departedAt: now, departedUsd: median.usd };
+  return now - departure.departedAt < waitSeconds(median.usd, rival.usd)
+    ? verdict(sorted, rival, { ...departure, agreedUsd })
+    : verdict(sorted, median, { ...NOT_HELD, agreedUsd: median.usd });
+}
+
+const NOT_HELD: Held = { departedAt: null, departedUsd: null, agreedUsd: null };
+
+/** A minute for each 1 %. */
+function waitSeconds(usd: number, other: number): number {
+  return (60 * distance(usd, other)) / Math.log(1.01);
+}
+
+/** The others of one pool with more than half of the weight, if it is away from them and they are nearer to the price in use. */
+function whomOneLeft(
+  sorted: readonly Vote[],
+  { median, before }: { median: Vote; before: PriceBefore },
+): readonly Vote[] | undefined {
+  const others = sorted.filter((vote) => vote !== median);
+  const weight = weightOf(others);
+  if (weight >= median.weight || weight < 0.1 * (weight + median.weight)) return undefined;
+  const rival = medianOf(others) as Vote;
+  const isAway = distance(median.usd, rival.usd) > 0.01;
+  return isAway && distance(rival.usd, before.usd) < distance(median.usd, before.usd) ? others : undefined;
+}
+
+/** Those that trade and have stayed where all agreed, if they are a tenth, and the median has gone from there. */
+function whomSomeLeft(
+  sorted: readonly Vote[],
+  { before, median, now }: { median: Vote; before: PriceBefore; now: number },
+): readonly Vote[] | undefined {
+  const agreed = before.agreedUsd ?? before.markedUsd;
+  if (agreed === null || distance(median.usd, agreed) <= 0.01) return undefined;
+  const [low, high] = [agreed / Math.exp(0.01), agreed * Math.exp(0.01)];
+  const mayBeFarther = waitSeconds(median.usd, agreed) > 300;
+  const stayed = sorted.filter(({ edge, usd }) => {
+    if (now - edge.lastTime > 300 || distance(usd, median.usd) <= 0.01) return false;
+    if (median.usd > agreed ? usd > high : usd < low) return false;
+    return mayBeFarther || distance(usd, agreed) < distance(median.usd, agreed);
+  });
+  const weight = weightOf(stayed);
+  return weight > 0 && weight >= 0.1 * weightOf(sorted) ? stayed : undefined;
+}
+
+function weightOf(votes: readonly Vote[]): number {
+  return votes.reduce((sum, vote) => sum + vote.weight, 0);
 }
 
 /** All votes over one token weigh no more together than what supports it. */
@@ -210,11 +257,7 @@ function medianOf(sorted: readonly Vote[]): Vote | undefined {
   return sorted[0];
 }
 
-function verdict(
-  sorted: readonly Vote[],
-  chosen: Vote,
-  departure: { since: number; usd: number } | null,
-): { price: SlowPrice; earnedUsd: number } {
+function verdict(sorted: readonly Vote[], chosen: Vote, held: Held): { price: SlowPrice; earnedUsd: number } {
   const agreeing = sorted.filter(({ usd }) => usd <= chosen.usd * BOUND && usd >= chosen.usd / BOUND);
   const deepest = agreeing.reduce((best, vote) => (isWider(vote, best) ? vote : best));
   const depthUsd = agreeing.reduce((sum, { width }) => sum + width, 0);
@@ -225,8 +268,9 @@ function verdict(
     deepestPool: deepest.edge.pool,
     depthUsd: toThreeDigits(deepest.width),
     restUsd: toThreeDigits(Math.max(0, depthUsd - deepest.width)),
-    departedAt: departure?.since ?? null,
-    departedUsd: departure?.usd ?? null,
+    departedAt: held.departedAt,
+    departedUsd: held.departedUsd,
+    agreedUsd: held.agreedUsd,
   };
   return { price, earnedUsd: agreeing.reduce((sum, { weight }) => sum + weight, 0) };
 }

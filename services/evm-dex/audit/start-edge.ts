@@ -23,5 +23,6 @@ export function startEdge(
   return {
     ...{ pool: poolAddress, token0: token0Address, token1: token1Address, price, depth0, depth1, held: 1 },
     aged: ageShareAt(time, pool),
+    lastTime: time,
   };
 }

@@ -24,6 +24,7 @@ function bookOf(...pools: readonly (readonly [number, number, number])[]): EdgeB
       depth1: 1e6,
       held: 1,
       aged: 1,
+      lastTime: 0,
     });
   }
   return book;

@@ -1,14 +1,37 @@
-import { areOthers, type Departure, departureNow, hasLeft } from "../../shared/pricing/departure.ts";
+import {
+  AGREEMENT,
+  areOthers,
+  type Departure,
+  departureNow,
+  distance,
+  hasLeft,
+  hasStayed,
+  holdSeconds,
+  isAwake,
+  LEAST_OTHERS,
+} from "../../shared/pricing/departure.ts";
 import { roundDepth } from "../../shared/pricing/round-depth.ts";
 import { VALUE_BOUND } from "../../shared/pricing/value-prices.ts";
 import type { EdgeBook } from "./edges.ts";
 import { larger } from "./larger-array.ts";
+import { MARK_SECONDS } from "./marks.ts";
 import type { PricedTokens } from "./priced-tokens.ts";
 import { ARC, NEXT, PARENT, USD, type Votes, WEIGHT, WIDTH } from "./votes.ts";
 
 /** The price in use until now. */
 export interface UsedPrice {
   readonly usd: number;
+  readonly departure: Departure | undefined;
+  /** USD where all agree, where that is not the price at the last mark (TokenLink). */
+  readonly agreedUsd: number | undefined;
+}
+
+/** A token's price until now; NaN: none. */
+interface Before {
+  /** USD in use. */
+  readonly used: number;
+  /** USD where all agreed. */
+  readonly agreed: number;
   readonly departure: Departure | undefined;
 }
 
@@ -34,6 +57,8 @@ export class Ballot {
   /** Weight of the votes that agree, in USD. */
   earnedUsd = 0;
   departure: Departure | undefined;
+  /** Whether pools that had left the others are followed from now on. */
+  isFollowed = false;
 
   readonly #edges: EdgeBook;
   readonly #votes: Votes;
@@ -47,6 +72,8 @@ export class Ballot {
   #weight = new Float64Array(FIRST_CAPACITY);
   /** The votes by price, then by pool. */
   #order = new Int32Array(FIRST_CAPACITY);
+  /** Whether a vote counts in the median that is asked for. */
+  #counts = new Uint8Array(FIRST_CAPACITY);
   /** By parent: the weight of its votes. */
   #sums = new Float64Array(0);
 
@@ -57,23 +84,24 @@ export class Ballot {
   }
 
   /**
-   * The price of a token: the weighted median of its pools' votes, but for one pool with more than half of the weight
-   * that has left the others (shared/pricing/departure.ts).
-   * @param used USD in use until now; NaN: none
-   * @param before the departure until now
+   * The price of a token: the weighted median of its pools' votes, but for pools with more than half of the weight that
+   * have left the others (shared/pricing/departure.ts).
    */
-  decide(node: number, used: number, before: Departure | undefined, now: number): void {
+  decide(node: number, before: Before, now: number): void {
     this.#collect(node);
     if (this.#count > MANY)
       this.#order.subarray(0, this.#count).sort((a, b) => (this.#isBefore(a, b) ? -1 : 1));
     else this.#sortFew();
     const total = this.#capByParent();
-    const median = this.#median(NONE, total);
-    const rival = Number.isNaN(used) || this.#count === 1 ? NONE : this.#rivalOf(median, used);
+    this.#counts.fill(1, 0, this.#count);
+    const median = this.#median(total);
+    const rival = Number.isNaN(before.used) || this.#count === 1 ? NONE : this.#rivalOf(median, before, now);
     this.departure = undefined;
+    this.isFollowed = false;
     if (rival !== NONE) {
       const prices = { pool: this.#usd[median] as number, others: this.#usd[rival] as number, now };
-      this.departure = departureNow(before, prices);
+      this.departure = departureNow(before.departure, prices);
+      this.isFollowed = this.departure === undefined;
     }
     this.#conclude(this.departure === undefined ? median : rival);
   }
@@ -169,33 +197,69 @@ export class Ballot {
     return total;
   }
 
-  /** The vote at half of `total`, the weight of all, from the lowest price on; without one vote. */
-  #median(without: number, total: number): number {
-    const [order, weight, count] = [this.#order, this.#weight, this.#count];
+  /** The vote at half of `total`, the weight of all that count, from the lowest price on. */
+  #median(total: number): number {
+    const [order, weight, counts, count] = [this.#order, this.#weight, this.#counts, this.#count];
     let passed = 0;
     for (let place = 0; place < count; place++) {
       const i = order[place] as number;
-      if (i === without) continue;
+      if (counts[i] === 0) continue;
       passed += weight[i] as number;
       if (passed * 2 >= total) return i;
     }
     return order[0] as number;
   }
 
-  /** The median of the others where this pool alone has left them. */
-  #rivalOf(pool: number, used: number): number {
+  /** The median of the others where pools with more than half of the weight have left them. */
+  #rivalOf(median: number, before: Before, now: number): number {
+    const rival = this.#leftAtOnce(median, before.used);
+    return rival === NONE ? this.#leftInSteps(median, before.agreed, now) : rival;
+  }
+
+  /** By one pool that has moved since the block before, while the others have not. */
+  #leftAtOnce(pool: number, used: number): number {
     const [order, weights, count] = [this.#order, this.#weight, this.#count];
     const weight = weights[pool] as number;
     let others = -weight;
     for (let place = 0; place < count; place++) others += weights[order[place] as number] as number;
     if (!areOthers({ pool: weight, others })) return NONE;
-    let total = 0;
-    for (let place = 0; place < count; place++) {
-      if (order[place] !== pool) total += weights[order[place] as number] as number;
-    }
-    const rival = this.#median(pool, total);
+    this.#counts[pool] = 0;
+    const rival = this.#median(this.#countedWeight());
+    this.#counts[pool] = 1;
     const prices = { pool: this.#usd[pool] as number, others: this.#usd[rival] as number, used };
     return hasLeft(prices) ? rival : NONE;
+  }
+
+  /**
+   * By one or several pools, in steps of any size, while others that trade stay where all agreed. Who stays may only become
+   * less with time, so that nobody leaves by time alone: whoever has left is decided on in each block.
+   */
+  #leftInSteps(chosen: number, agreedUsd: number, now: number): number {
+    const median = this.#usd[chosen] as number;
+    // Also where there is no such price.
+    if (!(distance(median, agreedUsd) > AGREEMENT)) return NONE;
+    const going = { median, agreedUsd, within: AGREEMENT };
+    // Faster than a hold would allow: then it is not asked how far the others were from all before.
+    const isFast = holdSeconds(median, agreedUsd) > MARK_SECONDS;
+    const [usd, arc, counts, count] = [this.#usd, this.#arc, this.#counts, this.#count];
+    const all = this.#countedWeight();
+    for (let i = 0; i < count; i++) {
+      const lastTime = this.#edges.lastTimeOf((arc[i] as number) >> 1);
+      counts[i] = isAwake(lastTime, now) && hasStayed(usd[i] as number, going, isFast) ? 1 : 0;
+    }
+    const staying = this.#countedWeight();
+    return staying > 0 && staying >= LEAST_OTHERS * all ? this.#median(staying) : NONE;
+  }
+
+  /** In the order of prices. */
+  #countedWeight(): number {
+    const [order, weight, counts, count] = [this.#order, this.#weight, this.#counts, this.#count];
+    let total = 0;
+    for (let place = 0; place < count; place++) {
+      const i = order[place] as number;
+      if (counts[i] === 1) total += weight[i] as number;
+    }
+    return total;
   }
 
   #conclude(chosen: number): void {
@@ -243,5 +307,6 @@ export class Ballot {
     this.#width = larger(this.#width, new Float64Array(capacity));
     this.#weight = larger(this.#weight, new Float64Array(capacity));
     this.#order = larger(this.#order, new Int32Array(capacity));
+    this.#counts = new Uint8Array(capacity);
   }
 }

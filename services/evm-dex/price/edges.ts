@@ -20,6 +20,8 @@ export interface PriceEdge {
   readonly held: number;
   /** Of the held depth, what the pool's age lets vote: 0 to 1. */
   readonly aged: number;
+  /** Unix seconds of the pool's last event. */
+  readonly lastTime: number;
 }
 
 /** Between these multiples of the price a list was made for, it is complete and not much too long. */
@@ -43,7 +45,7 @@ export interface EdgeNames {
 }
 
 /**
- * All pools of a chain as numbers, 68 bytes each beside their names. An edge has two arcs, one to walk it from either
+ * All pools of a chain as numbers, 72 bytes each beside their names. An edge has two arcs, one to walk it from either
  * side: arc = 2 × edge + side. Of a token's arcs only those that can count at its price are kept ready to be walked;
  * of the 400,000 pools that hold WETH on Base that is one in twenty. Tokens that such an arc leads to are nodes of the
  * walk, numbered closely: of 100,000 tokens a tenth.
@@ -57,6 +59,7 @@ export class EdgeBook {
   #edgeCount = 0;
   /** By edge, side by side, since a walk reads all of them: price, depth0, depth1, held, aged. */
   #values = new Float64Array(STRIDE * FIRST_CAPACITY);
+  #lastTime = new Uint32Array(FIRST_CAPACITY);
   /** By arc: the token it is walked from; of `arc ^ 1`, the token it leads to. */
   token = new Int32Array(2 * FIRST_CAPACITY);
   /** By arc: another arc from the same token. */
@@ -170,6 +173,10 @@ export class EdgeBook {
     return this.#values[STRIDE * edge + AGED] as number;
   }
 
+  lastTimeOf(edge: number): number {
+    return this.#lastTime[edge] as number;
+  }
+
   /** What of a pool's depth votes: more than 0. */
   shareOf(edge: number): number {
     return Math.max(this.heldOf(edge) * this.agedOf(edge), LEAST_SHARE);
@@ -205,6 +212,7 @@ export class EdgeBook {
       depth1: this.depthOf(2 * id + 1),
       held: this.heldOf(id),
       aged: this.agedOf(id),
+      lastTime: this.lastTimeOf(id),
     };
   }
 
@@ -217,12 +225,14 @@ export class EdgeBook {
       this.priceOf(id) === edge.price &&
       this.heldOf(id) === edge.held &&
       this.agedOf(id) === edge.aged &&
+      this.lastTimeOf(id) === edge.lastTime &&
       this.depthOf(2 * id) === edge.depth0 &&
       this.depthOf(2 * id + 1) === edge.depth1;
     if (isSame) return undefined;
     this.#values[STRIDE * id] = edge.price;
     this.#values[STRIDE * id + HELD] = edge.held;
     this.#values[STRIDE * id + AGED] = edge.aged;
+    this.#lastTime[id] = edge.lastTime;
     this.#values[STRIDE * id + DEPTH] = edge.depth0;
     this.#values[STRIDE * id + DEPTH + 1] = edge.depth1;
     this.#refresh(2 * id);
@@ -270,6 +280,7 @@ export class EdgeBook {
   #grow(): void {
     const edges = (2 * this.#values.length) / STRIDE;
     this.#values = larger(this.#values, new Float64Array(STRIDE * edges));
+    this.#lastTime = larger(this.#lastTime, new Uint32Array(edges));
     this.token = larger(this.token, new Int32Array(2 * edges));
     this.#next = larger(this.#next, new Int32Array(2 * edges));
     this.#place = larger(this.#place, new Int32Array(2 * edges));

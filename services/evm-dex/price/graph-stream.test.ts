@@ -3,10 +3,11 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { leastCases, randomRuns } from "../../shared/testkit/describe.ts";
+import { MarkKeeper } from "../test/prices/mark-keeper.ts";
 import { anyStream, makeStream, type StreamBlock } from "../test/prices/random-stream.ts";
 import { pricesIn } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
-import { PriceGraph } from "./graph.ts";
+import { type MarkedPrices, PriceGraph } from "./graph.ts";
 import { isAnchor, type TokenLink } from "./link.ts";
 
 /** A graph that knows nothing but the pools, in this order, and the links of the block before. */
@@ -16,13 +17,14 @@ function anew(
     anchors: readonly string[];
     feeds: ReadonlyMap<string, number | undefined>;
     links: ReadonlyMap<string, TokenLink>;
+    marked: MarkedPrices;
     time: number;
   },
 ): PriceGraph {
   const graph = new PriceGraph(at.anchors);
   for (const edge of edges) graph.set(edge);
   for (const [anchor, usd] of at.feeds) graph.setAnchorUsd(anchor, usd);
-  graph.resume(at.links);
+  graph.resume(at.links, at.marked);
   graph.update(at.time);
   return graph;
 }
@@ -37,7 +39,7 @@ function expectSame<T>(found: ReadonlyMap<string, T>, expected: ReadonlyMap<stri
   expect([...found.keys()].sort()).to.deep.equal([...expected.keys()].sort());
 }
 
-const seen = { departures: 0, gone: 0, local: 0, prices: 0, whole: 0 };
+const seen = { departures: 0, followed: 0, gone: 0, local: 0, prices: 0, whole: 0 };
 
 /** A graph that lives on, and beside it everything that another one needs to say the same. */
 class Followed {
@@ -46,11 +48,19 @@ class Followed {
   readonly #pools = new Map<string, PriceEdge>();
   readonly #feeds = new Map<string, number | undefined>();
   readonly #links: Map<string, TokenLink>;
+  readonly #keeper = new MarkKeeper();
+  #marked: MarkedPrices = { now: 0, usd: new Map() };
+  #isFirstAtMark = false;
 
   constructor(anchors: readonly string[]) {
     this.#anchors = anchors;
     this.#graph = new PriceGraph(anchors);
     this.#links = new Map(anchors.map((anchor) => [anchor, { anchorUsd: 1 }]));
+  }
+
+  /** Where all agree is forgotten with the first block at or after a mark. */
+  #atMark(link: TokenLink): TokenLink {
+    return isAnchor(link) || !this.#isFirstAtMark ? link : { ...link, agreedUsd: undefined };
   }
 
   add({ time, edges, feed }: StreamBlock): void {
@@ -62,13 +72,17 @@ class Followed {
       this.#feeds.set(feed.anchor, feed.usd);
       this.#graph.setAnchorUsd(feed.anchor, feed.usd);
     }
+    const { usd } = this.#marked;
+    this.#marked = this.#keeper.beforeBlock(this.#graph, time);
+    this.#isFirstAtMark = this.#marked.usd !== usd;
     this.#graph.update(time);
   }
 
   /** @param isTurned whether the other graph gets the pools the other way round */
   expectSameAnew(time: number, isTurned: boolean): void {
     const list = [...this.#pools.values()];
-    const at = { anchors: this.#anchors, feeds: this.#feeds, links: this.#links, time };
+    const links = new Map([...this.#links].map(([token, link]) => [token, this.#atMark(link)]));
+    const at = { anchors: this.#anchors, feeds: this.#feeds, links, marked: this.#marked, time };
     const other = anew(isTurned ? list.reverse() : list, at);
     expectSame(pricesIn(this.#graph).prices, pricesIn(other).prices);
   }
@@ -86,6 +100,7 @@ class Followed {
       } else {
         this.#links.set(token, link);
         if (!isAnchor(link) && link.departure !== undefined) seen.departures += 1;
+        if (!isAnchor(link) && link.agreedUsd !== undefined) seen.followed += 1;
       }
     }
     expectSame(this.#links, linksOf(this.#graph));
@@ -111,6 +126,7 @@ describe("PriceGraph over long streams", () => {
 
     expect(seen.prices).to.be.at.least(leastCases(5_000));
     expect(seen.departures, "prices held while a pool was away").to.be.at.least(leastCases(50));
+    expect(seen.followed, "prices that followed pools against others").to.be.at.least(leastCases(10));
     expect(seen.local, "walks over some tokens").to.be.at.least(leastCases(100));
     expect(seen.whole, "walks over all").to.be.at.least(leastCases(100));
     expect(seen.gone, "tokens that lost their price").to.be.at.least(leastCases(10));

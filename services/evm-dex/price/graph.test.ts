@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { MarkKeeper } from "../test/prices/mark-keeper.ts";
 import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
 import { balanced, pool, pricesIn } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
@@ -25,7 +26,7 @@ describe("PriceGraph", () => {
         const graph = new PriceGraph(ANCHORS, rules);
         const links = new Map<string, TokenLink>(ANCHORS.map((anchor) => [anchor, { anchorUsd: 1 }]));
         for (const [i, block] of blocks.entries()) {
-          for (const change of block) graph.set(edgeOf(pairs, change));
+          for (const change of block) graph.set(edgeOf(pairs, change, 0));
           graph.update(i * 60);
           gone += applyChanges(links, graph.takeLinks());
           const { prices } = pricesIn(graph);
@@ -47,14 +48,16 @@ describe("PriceGraph", () => {
       fc.property(anyGraph, fc.nat(19), ({ pairs, rules, blocks }, stop) => {
         let graph = new PriceGraph(ANCHORS, rules);
         const whole = new PriceGraph(ANCHORS, rules);
+        const keeper = new MarkKeeper();
         const edges = new Map<string, PriceEdge>();
         for (const [i, block] of blocks.entries()) {
           for (const change of block) {
-            const edge = edgeOf(pairs, change);
+            const edge = edgeOf(pairs, change, i * 60);
             edges.set(edge.pool, edge);
             graph.set(edge);
             whole.set(edge);
           }
+          const marked = keeper.beforeBlock(whole, i * 60);
           graph.update(i * 60);
           whole.update(i * 60);
           expect(pricesIn(graph)).to.deep.equal(pricesIn(whole));
@@ -63,7 +66,7 @@ describe("PriceGraph", () => {
           const links = new Map(graph.tokens().map((token) => [token, graph.link(token) as TokenLink]));
           graph = new PriceGraph(ANCHORS, rules);
           for (const edge of edges.values()) graph.set(edge);
-          graph.resume(links);
+          graph.resume(links, marked);
           graph.update(i * 60);
           expect(graph.takeLinks(), "nothing new").to.deep.equal([]);
         }

@@ -2,6 +2,7 @@ import { atPeg } from "./anchor-prices.ts";
 import { EdgeBook, type EdgeNames, type PriceEdge } from "./edges.ts";
 import { isAnchor, priceFrom, type TokenLink, type TokenPrice } from "./link.ts";
 import { ABSENT, ANCHOR, LinkColumns, UNKNOWN } from "./link-columns.ts";
+import { lastMark } from "./marks.ts";
 import { TextNames } from "./names.ts";
 import { NONE, Walk } from "./walk.ts";
 import { DEFAULT_RULES, type WalkRules } from "./walk-rules.ts";
@@ -13,6 +14,12 @@ const MOST_CHANGED = 300;
 export interface LinkChange {
   readonly token: string;
   readonly link: TokenLink | undefined;
+}
+
+/** USD in use at the last mark before a second, by token. */
+export interface MarkedPrices {
+  readonly now: number;
+  readonly usd: ReadonlyMap<string, number>;
 }
 
 /**
@@ -36,6 +43,8 @@ export class PriceGraph {
   /** By node: its price as an object, and the number of the walk that it is of. */
   readonly #prices: (TokenPrice | undefined)[] = [];
   readonly #pricedAt: number[] = [];
+  /** Unix seconds: the last mark. */
+  #mark = Number.NEGATIVE_INFINITY;
   /** Walks over all tokens, and those that decided some again. */
   readonly walks = { whole: 0, local: 0 };
 
@@ -64,7 +73,10 @@ export class PriceGraph {
     this.#isWhole = true;
   }
 
-  /** Forgets all prices and links, but no pool: to continue with the links of an earlier block (`resume`). */
+  /**
+   * Forgets all prices and links, but no pool and not what prices were at the last mark: to continue with the links of an
+   * earlier block (`resume`).
+   */
   forget(): void {
     this.#walk.forget();
     this.#taken.arc.fill(ABSENT);
@@ -95,15 +107,30 @@ export class PriceGraph {
   /**
    * Continues with the links of an earlier process as the prices in use, which are also taken already.
    * @param links of all priced tokens, anchors too
+   * @param marked undefined: as they are here
    */
-  resume(links: ReadonlyMap<string, TokenLink>): void {
+  resume(links: ReadonlyMap<string, TokenLink>, marked: MarkedPrices | undefined): void {
     for (const [token, link] of links) {
       const node = this.#edges.nodeFor(token);
       this.#setTaken(node, link);
       const price = priceFrom(token, (name) => links.get(name));
       if (price === undefined || isAnchor(link)) continue;
-      this.#walk.remember(node, { usd: price.usd, departure: link.departure });
+      const { departure, agreedUsd } = link;
+      this.#walk.remember(node, { usd: price.usd, departure, agreedUsd });
     }
+    if (marked === undefined) return;
+    this.#mark = lastMark(marked.now);
+    this.#walk.setMarked(new Map([...marked.usd].map(([token, usd]) => [this.#edges.nodeFor(token), usd])));
+  }
+
+  /** Prices in use at the last mark, by token. */
+  markedPrices(): Map<string, number> {
+    return new Map([...this.#walk.marked()].map(([node, usd]) => [this.#edges.nameOf(node), usd]));
+  }
+
+  /** Whether the prices at the last mark before a second are here. */
+  isMarkedFor(now: number): boolean {
+    return lastMark(now) === this.#mark;
   }
 
   /**
@@ -111,6 +138,7 @@ export class PriceGraph {
    * @param now Unix seconds of the block
    */
   update(now: number): void {
+    this.#markFor(now);
     if (!this.#isWhole && this.#changed.length === 0 && !this.#walk.hasDeparted) return;
     const decided = this.#isWhole ? undefined : this.#walk.runLocal(this.#changed, now);
     if (decided === undefined) {
@@ -123,6 +151,17 @@ export class PriceGraph {
     }
     this.#changed.length = 0;
     this.#isWhole = false;
+  }
+
+  /** With the first block at or after a mark: the prices in use are those at the end of the last one before it. */
+  #markFor(now: number): void {
+    const mark = lastMark(now);
+    if (mark <= this.#mark) return;
+    this.#mark = mark;
+    for (const node of this.#walk.mark()) {
+      this.#decided.push(node);
+      this.#pricedAt[node] = NONE;
+    }
   }
 
   usd(token: string): number | undefined {
@@ -200,7 +239,7 @@ export class PriceGraph {
       taken.price[node] = link.anchorUsd;
       return;
     }
-    const { hops, support, departure, price, side } = link;
+    const { hops, support, departure, agreedUsd, price, side } = link;
     const edge = this.#edges.edgeNamed(link.pool);
     taken.arc[node] = edge === NONE ? UNKNOWN : 2 * edge + 1 - side;
     taken.price[node] = price;
@@ -211,6 +250,7 @@ export class PriceGraph {
     taken.restUsd[node] = support.restUsd;
     taken.departedAt[node] = departure?.since ?? Number.NaN;
     taken.departedUsd[node] = departure?.usd ?? Number.NaN;
+    taken.agreedUsd[node] = agreedUsd ?? Number.NaN;
   }
 
   #linkOf(node: number): TokenLink {
@@ -219,6 +259,7 @@ export class PriceGraph {
     const price = links.price[node] as number;
     if (arc === ANCHOR) return { anchorUsd: price };
     const since = links.departedAt[node] as number;
+    const agreedUsd = links.agreedUsd[node] as number;
     return {
       token: this.#edges.nameOf(node),
       parent: this.#edges.nameOf(this.#edges.nodeOf(arc)),
@@ -232,6 +273,7 @@ export class PriceGraph {
         restUsd: links.restUsd[node] as number,
       },
       departure: Number.isNaN(since) ? undefined : { since, usd: links.departedUsd[node] as number },
+      agreedUsd: Number.isNaN(agreedUsd) ? undefined : agreedUsd,
     };
   }
 }

@@ -19,6 +19,8 @@ export class LinkColumns {
   /** Unix seconds and USD; NaN: no pool has left the others. */
   departedAt = new Float64Array(0);
   departedUsd = new Float64Array(0);
+  /** USD where all agree; NaN: that is the price in use at the last mark. */
+  agreedUsd = new Float64Array(0);
 
   /** Makes room for nodes below `count`. */
   reserve(count: number): void {
@@ -32,6 +34,7 @@ export class LinkColumns {
     this.restUsd = larger(this.restUsd, new Float64Array(capacity));
     this.departedAt = larger(this.departedAt, new Float64Array(capacity).fill(Number.NaN));
     this.departedUsd = larger(this.departedUsd, new Float64Array(capacity).fill(Number.NaN));
+    this.agreedUsd = larger(this.agreedUsd, new Float64Array(capacity).fill(Number.NaN));
   }
 
   isSame(other: LinkColumns, node: number): boolean {
@@ -43,7 +46,8 @@ export class LinkColumns {
       this.depthUsd[node] === other.depthUsd[node] &&
       this.restUsd[node] === other.restUsd[node] &&
       Object.is(this.departedAt[node], other.departedAt[node]) &&
-      Object.is(this.departedUsd[node], other.departedUsd[node])
+      Object.is(this.departedUsd[node], other.departedUsd[node]) &&
+      Object.is(this.agreedUsd[node], other.agreedUsd[node])
     );
   }
 
@@ -56,5 +60,6 @@ export class LinkColumns {
     this.restUsd[node] = from.restUsd[node] as number;
     this.departedAt[node] = from.departedAt[node] as number;
     this.departedUsd[node] = from.departedUsd[node] as number;
+    this.agreedUsd[node] = from.agreedUsd[node] as number;
   }
 }

@@ -14,8 +14,13 @@ export interface PriceLink {
   /** Pools between the token and its anchor, by the shortest vote. */
   readonly hops: number;
   readonly support: Support;
-  /** Set while the deepest pool has left the others and is not followed. */
+  /** Set while pools with most of the weight have left the others and are not followed. */
   readonly departure?: Departure | undefined;
+  /**
+   * USD where all agree, if that is not the price in use at the last mark: pools that had left the others have been
+   * followed since.
+   */
+  readonly agreedUsd?: number | undefined;
 }
 
 /** The money behind a price, in USD rounded down by roundDepth. */

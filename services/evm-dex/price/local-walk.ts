@@ -5,6 +5,8 @@ import type { WalkState } from "./walk-state.ts";
 const NONE = -1;
 /** Pools of changed tokens that are looked at; where there are more, a walk over all takes no longer. */
 const MOST_ARCS = 6_000;
+/** Numbers kept of a token before it is decided: USD, the departure's two, where all agree. */
+const BEFORE = 4;
 
 /**
  * Brings the prices of a walk up to date where few of them change: a token is decided again only if one of its votes, or
@@ -22,7 +24,7 @@ export class LocalWalk {
   /** Nodes to decide, in a heap: those that the walk took first are first. */
   readonly #heap: number[] = [];
   #isDirty = new Uint8Array(0);
-  /** Nodes decided, in this order, and what was used for them before: USD, and the departure. */
+  /** Nodes decided, in this order, and what was used for them before: BEFORE numbers each. */
   readonly decided: number[] = [];
   readonly #before: number[] = [];
   #arcsLeft = 0;
@@ -65,9 +67,11 @@ export class LocalWalk {
   #restore(): void {
     const { priced, links } = this.#state;
     for (const [i, node] of this.decided.entries()) {
-      priced.usd[node] = this.#before[3 * i] as number;
-      links.departedAt[node] = this.#before[3 * i + 1] as number;
-      links.departedUsd[node] = this.#before[3 * i + 2] as number;
+      const at = BEFORE * i;
+      priced.usd[node] = this.#before[at] as number;
+      links.departedAt[node] = this.#before[at + 1] as number;
+      links.departedUsd[node] = this.#before[at + 2] as number;
+      links.agreedUsd[node] = this.#before[at + 3] as number;
     }
   }
 
@@ -109,7 +113,13 @@ export class LocalWalk {
     const earnedBefore = priced.earned[node] as number;
     const hopsBefore = priced.hops[node] as number;
     this.decided.push(node);
-    this.#before.push(usdBefore, links.departedAt[node] as number, links.departedUsd[node] as number);
+    const { departedAt, departedUsd, agreedUsd } = links;
+    this.#before.push(
+      usdBefore,
+      departedAt[node] as number,
+      departedUsd[node] as number,
+      agreedUsd[node] as number,
+    );
     this.#state.decide(node, now);
     if (ballot.hops !== hopsBefore) return false;
     if (width === widthBefore ? this.#isTieOpen && this.#hasEqual(node) : !this.#moveTo(node, width))

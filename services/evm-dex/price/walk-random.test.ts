@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { naiveWalk } from "../test/prices/naive-walk.ts";
+import { type NaiveMemory, NO_MEMORY, naiveWalk } from "../test/prices/naive-walk.ts";
 import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
 import { pool, pricesIn, walkPrices } from "../test/prices/walk-prices.ts";
-import type { UsedPrice } from "./ballot.ts";
 import type { PriceEdge } from "./edges.ts";
 import { PriceGraph } from "./graph.ts";
 
@@ -15,10 +14,10 @@ describe("Walk over random graphs", () => {
       fc.property(anyGraph, fc.integer({ min: 1, max: 900 }), ({ pairs, rules, blocks }, seconds) => {
         const graph = new PriceGraph(ANCHORS, rules);
         const edges = new Map<string, PriceEdge>();
-        let used: ReadonlyMap<string, UsedPrice> = new Map();
+        let before: NaiveMemory = NO_MEMORY;
         for (const [i, block] of blocks.entries()) {
           for (const change of block) {
-            const edge = edgeOf(pairs, change);
+            const edge = edgeOf(pairs, change, i * seconds);
             edges.set(edge.pool, edge);
             graph.set(edge);
           }
@@ -26,24 +25,25 @@ describe("Walk over random graphs", () => {
           const expected = naiveWalk([...edges.values()], {
             anchors: ANCHORS,
             rules,
-            used,
+            before,
             now: i * seconds,
           });
           expect(pricesIn(graph).prices).to.deep.equal(expected.prices);
-          ({ used } = expected);
-          departures += [...used.values()].filter(({ departure }) => departure !== undefined).length;
+          before = expected.memory;
+          const used = [...before.used.values()];
+          departures += used.filter(({ departure }) => departure !== undefined).length;
         }
       }),
       { numRuns: 500 },
     );
-    expect(departures, "prices held while a pool was away").to.be.greaterThan(0);
+    expect(departures, "prices held while pools were away").to.be.greaterThan(0);
   });
 
   it("does not depend on the order of the pools", () => {
     fc.assert(
       fc.property(anyGraph, fc.integer(), ({ pairs, rules, blocks }, seed) => {
         const edges = new Map(
-          blocks.flat().map((change) => [edgeOf(pairs, change).pool, edgeOf(pairs, change)]),
+          blocks.flat().map((change) => [edgeOf(pairs, change, 0).pool, edgeOf(pairs, change, 0)]),
         );
         const list = [...edges.values()];
         const shuffled = [...list].sort((a, b) => hash(a.pool, seed) - hash(b.pool, seed));
@@ -63,7 +63,7 @@ describe("Walk over random graphs", () => {
     fc.assert(
       fc.property(anyGraph, shallow, ({ pairs, blocks }, { tokens, share, price }) => {
         const edges = new Map(
-          blocks.flat().map((change) => [edgeOf(pairs, change).pool, edgeOf(pairs, change)]),
+          blocks.flat().map((change) => [edgeOf(pairs, change, 0).pool, edgeOf(pairs, change, 0)]),
         );
         const prices = walkPrices(edges.values(), { anchors: ANCHORS });
         // Of tokens without a price any amount is too little.

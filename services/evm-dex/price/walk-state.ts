@@ -1,5 +1,6 @@
-import { Ballot } from "./ballot.ts";
+import { Ballot, type UsedPrice } from "./ballot.ts";
 import type { EdgeBook } from "./edges.ts";
+import { larger } from "./larger-array.ts";
 import { usdOver } from "./link.ts";
 import { LinkColumns } from "./link-columns.ts";
 import { PricedTokens } from "./priced-tokens.ts";
@@ -19,6 +20,10 @@ export class WalkState {
   readonly links = new LinkColumns();
   /** Nodes that a pool has left which is not followed: time alone may change that. */
   readonly departed = new Set<number>();
+  /** By node: USD in use at the last mark; NaN: none. */
+  markedUsd = new Float64Array(0);
+  /** Nodes that followed pools against others since then: all agree where these are (links.agreedUsd). */
+  readonly followed = new Set<number>();
 
   constructor(edges: EdgeBook, maxHops: number) {
     this.edges = edges;
@@ -32,21 +37,36 @@ export class WalkState {
     this.priced.reserve(count);
     this.votes.reserve(count);
     this.links.reserve(count);
+    if (count > this.markedUsd.length)
+      this.markedUsd = larger(this.markedUsd, new Float64Array(2 * count).fill(Number.NaN));
   }
 
-  /** Decides on a node by its votes; the price in use is that of the walk before, or `used`. */
-  decide(
-    node: number,
-    now: number,
-    used?: { usd: number; departure: { since: number; usd: number } | undefined },
-  ): void {
+  /** Makes the prices in use those at the last mark. Returns the nodes whose links say so. */
+  mark(): readonly number[] {
+    const { priced, links, followed } = this;
+    this.markedUsd.fill(Number.NaN);
+    for (const node of priced.order) this.markedUsd[node] = priced.usd[node] as number;
+    const relinked = [...followed];
+    followed.clear();
+    for (const node of relinked) links.agreedUsd[node] = Number.NaN;
+    return relinked;
+  }
+
+  /** Decides on a node by its votes; the price in use is that of the walk before, or `remembered`. */
+  decide(node: number, now: number, remembered?: UsedPrice): void {
     const { priced, links, ballot } = this;
     const since = links.departedAt[node] as number;
-    if ((links.arc[node] as number) < 0) ballot.decide(node, used?.usd ?? Number.NaN, used?.departure, now);
-    else {
-      const departure = Number.isNaN(since) ? undefined : { since, usd: links.departedUsd[node] as number };
-      ballot.decide(node, priced.usd[node] as number, departure, now);
+    let used = remembered?.usd ?? Number.NaN;
+    let departure = remembered?.departure;
+    let followedUsd = remembered?.agreedUsd ?? Number.NaN;
+    if ((links.arc[node] as number) >= 0) {
+      used = priced.usd[node] as number;
+      departure = Number.isNaN(since) ? undefined : { since, usd: links.departedUsd[node] as number };
+      followedUsd = links.agreedUsd[node] as number;
     }
+    const agreed = Number.isNaN(followedUsd) ? (this.markedUsd[node] as number) : followedUsd;
+    ballot.decide(node, { used, agreed, departure }, now);
+    if (ballot.isFollowed) followedUsd = ballot.usd;
     priced.usd[node] = ballot.usd;
     priced.earned[node] = ballot.earnedUsd;
     priced.hops[node] = ballot.hops;
@@ -58,8 +78,11 @@ export class WalkState {
     links.restUsd[node] = ballot.restUsd;
     links.departedAt[node] = ballot.departure?.since ?? Number.NaN;
     links.departedUsd[node] = ballot.departure?.usd ?? Number.NaN;
+    links.agreedUsd[node] = followedUsd;
     if (ballot.departure !== undefined) this.departed.add(node);
     else if (this.departed.size > 0) this.departed.delete(node);
+    if (!Number.isNaN(followedUsd)) this.followed.add(node);
+    else if (this.followed.size > 0) this.followed.delete(node);
   }
 
   /** USD of the token that an arc leads to; NaN where that is absurd. */

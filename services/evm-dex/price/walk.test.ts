@@ -28,6 +28,7 @@ describe("Walk by hand", () => {
       ...{ token: "d", parent: "c", pool: "p3", side: 1, price: 0.5, hops: 4 },
       support: { pool: "p3", depthUsd: 2 ** 20, restUsd: 0 },
       departure: undefined,
+      agreedUsd: undefined,
     });
     expect(prices.get(USD)).to.deep.equal({ usd: 1, hops: 0, link: undefined });
   });

@@ -71,6 +71,24 @@ export class Walk {
     this.#remembered.set(node, used);
   }
 
+  /** Makes the prices in use those at the last mark. Returns the nodes whose links say so. */
+  mark(): readonly number[] {
+    this.#reserve();
+    return this.#state.mark();
+  }
+
+  /** The prices in use at the last mark, by node. */
+  *marked(): Generator<[node: number, usd: number]> {
+    for (const [node, usd] of this.#state.markedUsd.entries()) if (!Number.isNaN(usd)) yield [node, usd];
+  }
+
+  /** Sets the prices in use at the last mark, by node, as an earlier process had them. */
+  setMarked(usd: ReadonlyMap<number, number>): void {
+    this.#reserve();
+    this.#state.markedUsd.fill(Number.NaN);
+    for (const [node, each] of usd) this.#state.markedUsd[node] = each;
+  }
+
   /**
    * Prices the tokens that these edges, all that have changed, or time may change. Returns the nodes that were decided;
    * undefined where all must be priced by `run`.
@@ -104,12 +122,13 @@ export class Walk {
   }
 
   #begin(): readonly number[] {
-    const { priced, votes, departed } = this.#state;
+    const { priced, votes, departed, followed } = this.#state;
     this.#reserve();
     const before = priced.begin();
     votes.clear(before);
     this.#queue.clear();
     departed.clear();
+    followed.clear();
     for (const node of before) priced.claim[node] = 0;
     return before;
   }

@@ -324,9 +324,11 @@ export const priceLinks = collection({
     deepestPool: "text",
     depthUsd: "float",
     restUsd: "float",
-    /** While the deepest pool has left the others and is not followed: since when (Unix seconds), and its USD price then. */
+    /** While pools have left the others and are not followed: since when (Unix seconds), and their USD price then. */
     departedAt: "int?",
     departedUsd: "float?",
+    /** USD where all agree, if pools that had left the others have been followed since the last mark (price/marks.ts). */
+    agreedUsd: "float?",
   },
   key: ["chainId", "token", "blockNumber"],
   indexes: [{ fields: ["chainId", "blockNumber"] }],

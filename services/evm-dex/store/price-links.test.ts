@@ -8,7 +8,7 @@ import type { PriceLink, TokenPrice } from "../price/link.ts";
 import { CHAIN_ID, openTestStore } from "../test/kit/rows.ts";
 import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
 import { priceLinks } from "./collections.ts";
-import { readPrices, toAnchorRows, toLink, toLinkRow } from "./price-links.ts";
+import { readMarkedPrices, readPrices, toAnchorRows, toLink, toLinkRow } from "./price-links.ts";
 
 const link = (options: Partial<PriceLink> & { token: string; parent: string }): PriceLink => ({
   pool: `p-${options.token}`,
@@ -17,6 +17,7 @@ const link = (options: Partial<PriceLink> & { token: string; parent: string }): 
   hops: 1,
   support: { pool: "p", depthUsd: 1e6, restUsd: 5e5 },
   departure: undefined,
+  agreedUsd: undefined,
   ...options,
 });
 
@@ -63,7 +64,10 @@ describeLong("price links", () => {
         ...{ token: "a", parent: "usd", side: 1, price: 1 / 3, hops: 3 },
         support: { pool: "q", depthUsd: 1e300, restUsd: 5e-324 },
       }),
-      link({ token: "b", parent: "a", departure: { since: 1_700_000_000, usd: 0.1 + 0.2 } }),
+      link({
+        ...{ token: "b", parent: "a", departure: { since: 1_700_000_000, usd: 0.1 + 0.2 } },
+        agreedUsd: 0.1 + 0.7,
+      }),
     ];
     await write(5, [...links, "c"]);
     await store.write([
@@ -118,6 +122,35 @@ describeLong("price links", () => {
     expect(rounds).to.equal(0);
   });
 
+  it("tell the prices at the last full five minutes, of tokens that have lost theirs since too", async () => {
+    const at = (blockNumber: number, time: number, links: readonly (PriceLink | string)[]) =>
+      store.write([
+        put(
+          priceLinks,
+          links.map((each) => {
+            const change =
+              typeof each === "string" ? { token: each, link: undefined } : { token: each.token, link: each };
+            return toLinkRow(change, { chainId: CHAIN_ID, blockNumber, time });
+          }),
+        ),
+      ]);
+    const marked = async (block: number, time: number, priced: readonly string[]) => {
+      const { usd } = await readMarkedPrices(store, { chainId: CHAIN_ID, block, time, priced });
+      return Object.fromEntries([...usd].sort());
+    };
+    await store.write([
+      put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 0, time: 7 })),
+    ]);
+    await at(1, 610, [link({ token: "a", parent: "usd" }), link({ token: "b", parent: "a" })]);
+    await at(2, 899, [link({ token: "a", parent: "usd", price: 3 })]);
+    await at(3, 900, [link({ token: "a", parent: "usd", price: 5 }), link({ token: "c", parent: "a" })]);
+    await at(4, 1_190, ["b"]);
+    expect(await marked(4, 1_190, ["usd", "a", "c"])).to.deep.equal({ usd: 1, a: 3, b: 6 });
+    expect(await marked(2, 899, ["usd", "a", "b"]), "the mark before").to.deep.equal({ usd: 1 });
+    expect(await marked(4, 1_200, ["usd", "a", "c"])).to.deep.equal({ usd: 1, a: 5, c: 10 });
+    expect(await marked(0, 200, ["usd"]), "nothing before").to.deep.equal({});
+  });
+
   it("give at every block what the walk gave there, bit for bit", async () => {
     let priced = 0;
     await fc.assert(
@@ -130,7 +163,7 @@ describeLong("price links", () => {
         ]);
         const expected: Map<string, TokenPrice>[] = [];
         for (const [i, block] of blocks.entries()) {
-          for (const change of block) graph.set(edgeOf(pairs, change));
+          for (const change of block) graph.set(edgeOf(pairs, change, i));
           graph.update(i);
           const rows = graph
             .takeLinks()

@@ -1,6 +1,7 @@
 import type { Store } from "../../shared/storage/port.ts";
-import type { LinkChange } from "../price/graph.ts";
+import type { LinkChange, MarkedPrices } from "../price/graph.ts";
 import { isAnchor, type PriceLink, priceFrom, type TokenLink, type TokenPrice } from "../price/link.ts";
+import { lastMark } from "../price/marks.ts";
 import { type PriceLinkRow, priceLinks } from "./collections.ts";
 
 interface LinkPlace {
@@ -30,6 +31,7 @@ export function toLinkRow({ token, link }: LinkChange, at: LinkPlace): PriceLink
     restUsd: path?.support.restUsd ?? 0,
     departedAt: path?.departure?.since ?? null,
     departedUsd: path?.departure?.usd ?? null,
+    agreedUsd: path?.agreedUsd ?? null,
   };
 }
 
@@ -42,7 +44,7 @@ export function toAnchorRows(anchors: readonly string[], at: LinkPlace): PriceLi
 export function toLink(row: PriceLinkRow): TokenLink | undefined {
   const { token, parent, pool, side, price, hops, deepestPool, depthUsd, restUsd } = row;
   if (pool === "") return price > 0 ? { anchorUsd: price } : undefined;
-  const { departedAt, departedUsd } = row;
+  const { departedAt, departedUsd, agreedUsd } = row;
   return {
     token,
     parent,
@@ -53,6 +55,7 @@ export function toLink(row: PriceLinkRow): TokenLink | undefined {
     support: { pool: deepestPool, depthUsd, restUsd },
     departure:
       departedAt === null || departedUsd === null ? undefined : { since: departedAt, usd: departedUsd },
+    agreedUsd: agreedUsd ?? undefined,
   };
 }
 
@@ -152,6 +155,39 @@ export async function findChangedLinks(
     order: [{ field: "blockNumber", direction: "asc" }],
   });
   return new Map(rows.map((row) => [row.token, toLink(row)]));
+}
+
+/**
+ * The prices in use at the last mark before a block, whose links are the last ones stored: of the tokens with a price now
+ * and of those that have lost it since.
+ * @param time Unix seconds of the block
+ * @param priced tokens with a price at it
+ */
+export async function readMarkedPrices(
+  store: Store,
+  {
+    chainId,
+    block,
+    time,
+    priced,
+  }: { chainId: number; block: number; time: number; priced: Iterable<string> },
+): Promise<MarkedPrices> {
+  const usd = new Map<string, number>();
+  const [last] = await store.find(priceLinks, {
+    filter: { chainId, time: { lt: lastMark(time) } },
+    order: [{ field: "blockNumber", direction: "desc" }],
+    limit: 1,
+    fields: ["blockNumber"],
+  });
+  if (last === undefined) return { now: time, usd };
+  const changed = await findChangedLinks(store, { chainId, after: last.blockNumber, upTo: block });
+  const tokens = [...new Set([...priced, ...changed.keys()])];
+  for (let from = 0; from < tokens.length; from += PAGE) {
+    const page = tokens.slice(from, from + PAGE);
+    for (const [token, price] of await readPrices(store, { chainId, tokens: page, block: last.blockNumber }))
+      usd.set(token, price.usd);
+  }
+  return { now: time, usd };
 }
 
 /** The tokens that links rest on and that are not known yet. */

@@ -14,7 +14,7 @@ const BLOCK_S = 60;
 /** By then all pools vote with all of their depth, however old. */
 const STARTED_S = GENESIS_S + 40 * 86_400;
 
-/** The same blocks give the same rows from any first block, five minutes after it. */
+/** The same blocks give the same rows from any first block, ten minutes after it; here no pool leaves others. */
 describeWithChain("evm-dex ingest: prices at the start of an index", () => {
   let chain: TestChain;
   let traders: Traders;

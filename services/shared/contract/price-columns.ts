@@ -48,7 +48,7 @@ export const priceColumns = defineColumns([
     name: "departed",
     type: "Nullable(Bool)",
     description:
-      "Whether the pool with most of the weight has left the others and is not followed for now; null where sourcePool is.",
+      "Whether pools with most of the weight have left the others and are not followed for now; null where sourcePool is.",
   },
 ]);
 

@@ -35,7 +35,7 @@ export interface PriceOrigin {
   readonly restUsd: number;
   /** Unix seconds since which the price has been as it is. */
   readonly changedAt: number;
-  /** Whether the token's deepest pool has left the others and is not followed for now. */
+  /** Whether pools with most of the weight have left the others and are not followed for now. */
   readonly departed: boolean;
 }
 

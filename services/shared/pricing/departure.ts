@@ -1,3 +1,5 @@
+import { MEDIAN_WINDOW_SECONDS } from "./median.ts";
+
 /** A pool that is further from the others than this has left them. */
 export const AGREEMENT = 0.01;
 /** How long it must hold, for each 1 % of difference, until it is followed. */
@@ -7,7 +9,7 @@ const HOLD_BAND = 0.1;
 /** Others with less than this share of all weight are no others. */
 export const LEAST_OTHERS = 0.1;
 
-/** Since when one pool has left the others, and its price then. */
+/** Since when pools have left the others, and their price then. */
 export interface Departure {
   /** Unix seconds. */
   readonly since: number;
@@ -29,6 +31,37 @@ interface Prices {
  */
 export function hasLeft({ pool, others, used }: Prices): boolean {
   return distance(pool, others) > AGREEMENT && distance(others, used) < distance(pool, used);
+}
+
+/** Pools that may have gone away from where all agreed, in steps of any size. */
+export interface Going {
+  /** USD by the median of all. */
+  readonly median: number;
+  /** USD where all agreed. */
+  readonly agreedUsd: number;
+  /** What is within this of each other agrees. */
+  readonly within: number;
+}
+
+/** Whether a pool has gone away from where all agreed, to the side of the median. */
+export function hasGone(usd: number, { median, agreedUsd, within }: Going): boolean {
+  return usd > agreedUsd === median > agreedUsd && distance(usd, agreedUsd) > within;
+}
+
+/**
+ * Whether a pool has stayed while the median has gone: it is away from the median, has not gone along, and is nearer to
+ * where all agreed. One that had been apart from all before does not say that they have left it.
+ * @param isAnywhere whether it need not be nearer
+ */
+export function hasStayed(usd: number, going: Going, isAnywhere = false): boolean {
+  const { median, agreedUsd, within } = going;
+  if (distance(usd, median) <= within || hasGone(usd, going)) return false;
+  return isAnywhere || distance(usd, agreedUsd) < distance(median, agreedUsd);
+}
+
+/** Whether a pool had an event of late: one that rests does not say that others have left it. */
+export function isAwake(lastTime: number, now: number): boolean {
+  return now - lastTime <= MEDIAN_WINDOW_SECONDS;
 }
 
 /** How long a pool must hold its price before it is followed: a minute for each 1 % of difference, compounded. */

@@ -4,10 +4,12 @@ import {
   type Departure,
   departureNow,
   distance,
+  hasGone,
   hasLeft,
+  hasStayed,
+  isAwake,
   LEAST_OTHERS,
 } from "../../shared/pricing/departure.ts";
-import { MEDIAN_WINDOW_SECONDS } from "../../shared/pricing/median.ts";
 import { agree } from "../../shared/pricing/value-prices.ts";
 import { weightedMedian } from "../../shared/pricing/weighted-median.ts";
 import { AGREED, type Contest, judge } from "./contest.ts";
@@ -106,7 +108,7 @@ function departureOf(
   { left, before, now }: { left: Left; before: Departure | undefined; now: number },
 ): Departure | undefined {
   const departure = departureNow(before, { pool: pool.usd, others: left.others.usd, now });
-  return departure === undefined && !isAwake(pool, now)
+  return departure === undefined && !isAwake(pool.quote.time, now)
     ? continueDeparture(before, pool.usd, now)
     : departure;
 }
@@ -151,14 +153,13 @@ function leftAtOnce(pool: PoolVote, { votes, used }: Market): Left | undefined {
  */
 function leftTogether(median: PoolVote, { votes, used: { agreedUsd }, now }: Market): Left | undefined {
   if (distance(median.usd, agreedUsd) <= AGREED) return undefined;
-  const isUp = median.usd > agreedUsd;
-  const hasMoved = ({ usd }: PoolVote) => usd > agreedUsd === isUp && distance(usd, agreedUsd) > AGREED;
-  const staying = votes.filter((vote) => isAwake(vote, now) && !hasMoved(vote));
+  const going = { median: median.usd, agreedUsd, within: AGREED };
+  const staying = votes.filter(({ usd, quote }) => isAwake(quote.time, now) && hasStayed(usd, going));
   if (sumOfWeights(staying) < LEAST_OTHERS * sumOfWeights(votes)) return undefined;
   const others = weightedMedian(staying);
-  if (others === undefined || distance(others.usd, agreedUsd) >= distance(median.usd, agreedUsd))
-    return undefined;
-  return { pools: votes.filter(hasMoved).map(({ quote }) => quote.pool), others };
+  if (others === undefined) return undefined;
+  const gone = votes.filter(({ usd }) => hasGone(usd, going));
+  return { pools: gone.map(({ quote }) => quote.pool), others };
 }
 
 /**
@@ -168,7 +169,7 @@ function leftTogether(median: PoolVote, { votes, used: { agreedUsd }, now }: Mar
 function agreedNow({ agreedUsd }: UsedPrice, { votes, now }: Pick<Market, "votes" | "now">): number {
   let [awakeWeight, below, above] = [0, 0, 0];
   for (const vote of votes) {
-    if (!isAwake(vote, now)) continue;
+    if (!isAwake(vote.quote.time, now)) continue;
     const { usd, weight } = vote;
     awakeWeight += weight;
     if (usd <= agreedUsd) below += weight;
@@ -177,7 +178,7 @@ function agreedNow({ agreedUsd }: UsedPrice, { votes, now }: Pick<Market, "votes
   const enough = LEAST_OTHERS * awakeWeight;
   // The usual case needs no sort.
   if ((below >= enough && above >= enough) || 2 * awakeWeight <= sumOfWeights(votes)) return agreedUsd;
-  const awake = votes.filter((vote) => isAwake(vote, now)).sort((a, b) => a.usd - b.usd);
+  const awake = votes.filter(({ quote }) => isAwake(quote.time, now)).sort((a, b) => a.usd - b.usd);
   const reached = below < enough ? reach(awake, enough) : reach(awake.reverse(), enough);
   return reached ?? agreedUsd;
 }
@@ -190,10 +191,6 @@ function reach(votes: readonly PoolVote[], enough: number): number | undefined {
     if (weight > 0 && passed >= enough) return usd;
   }
   return undefined;
-}
-
-function isAwake({ quote }: PoolVote, now: number): boolean {
-  return now - quote.time <= MEDIAN_WINDOW_SECONDS;
 }
 
 /** However many pools a token is split over, they say no more of another one than what it is priced by itself. */

@@ -287,10 +287,12 @@ describe("Indexer", () => {
       blockOf(101, 1_002, [[ISLAND, ANN, swap(1n, -4n)]]),
       blockOf(103, 1_004, [[POOL, ANN, swap(10n, -40n)]]),
     );
-    const support = { deepestPool: POOL, depthUsd: 36_864, restUsd: 0, departedAt: null, departedUsd: null };
+    const support = { deepestPool: POOL, depthUsd: 36_864, restUsd: 0 };
+    const agreed = { departedAt: null, departedUsd: null, agreedUsd: null };
     const link = {
       ...{ chainId: CHAIN_ID, token: TOKEN, parent: DAI, pool: POOL, side: 0, price: 4, hops: 1 },
       ...support,
+      ...agreed,
     };
     // A swap of 10 moves neither price nor depth by enough to tell.
     expect(links).to.deep.equal([{ ...link, blockNumber: 100, time: 1_000 }]);

@@ -1,7 +1,7 @@
 import { MEDIAN_WINDOW_SECONDS, trimPoints } from "../../../shared/pricing/median.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { listEventStates } from "../../store/event-states.ts";
-import { readLastLinks } from "../../store/price-links.ts";
+import { readLastLinks, readMarkedPrices } from "../../store/price-links.ts";
 import { getPriceStart, lastEventBlock, lastEventsUpTo, listFeedAnswers } from "../../store/queries.ts";
 import { Indexer } from "./indexer.ts";
 import type { ActivePool } from "./pool-book.ts";
@@ -53,7 +53,9 @@ export async function loadPrices(
   prices.setAnchors(last);
   prices.feeds.takeNotices();
   const tokens = prices.graph.known;
-  prices.resume(await readLastLinks(store, { chainId, tokens }), last.time);
+  const links = await readLastLinks(store, { chainId, tokens });
+  const { blockNumber: block, time } = last;
+  prices.resume(links, time, await readMarkedPrices(store, { chainId, block, time, priced: links.keys() }));
 }
 
 export type LastBlock = { readonly blockNumber: number; readonly time: number };

@@ -3,13 +3,13 @@ import fc from "fast-check";
 import { describe, it } from "mocha";
 import { trustedPrice } from "../../../shared/pricing/median.ts";
 import { ageShare, heldShare } from "../../../shared/pricing/vote-share.ts";
-import type { UsedPrice } from "../../price/ballot.ts";
 import type { PriceEdge } from "../../price/edges.ts";
+import type { MarkedPrices } from "../../price/graph.ts";
 import type { PriceLink, TokenLink, TokenPrice } from "../../price/link.ts";
 import { DEFAULT_RULES } from "../../price/walk-rules.ts";
 import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
 import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
-import { naiveWalk } from "../../test/prices/naive-walk.ts";
+import { type NaiveMemory, NO_MEMORY, naiveWalk } from "../../test/prices/naive-walk.ts";
 import { pricesIn } from "../../test/prices/walk-prices.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { type PoolPoint, PoolPrices, pointOf } from "./pool-prices.ts";
@@ -225,7 +225,7 @@ const block: fc.Arbitrary<Block> = fc.record({
 /** Every pool's points since the start, and prices by the naive walk over all pools at every block. */
 class Model {
   readonly #points = new Map<PoolEntry, PoolPoint[]>();
-  #used: ReadonlyMap<string, UsedPrice> = new Map();
+  #memory: NaiveMemory = NO_MEMORY;
 
   close(touched: Iterable<PoolEntry>, now: number): Map<string, TokenPrice> {
     for (const entry of touched) {
@@ -239,11 +239,16 @@ class Model {
         price: trustedPrice(points, now),
         held: heldShare(windowOf(points, now), now),
         aged: ageShare(lastTime - row.createdAt),
+        lastTime,
       };
     });
-    const walked = naiveWalk(edges, { anchors: [USDC], rules: DEFAULT_RULES, used: this.#used, now });
-    this.#used = walked.used;
+    const walked = naiveWalk(edges, { anchors: [USDC], rules: DEFAULT_RULES, before: this.#memory, now });
+    this.#memory = walked.memory;
     return walked.prices;
+  }
+
+  marked(now: number): MarkedPrices {
+    return { now, usd: this.#memory.markedUsd };
   }
 
   /** As rows hold them. */
@@ -305,7 +310,7 @@ describe("PoolPrices over random blocks", () => {
             );
             book = new PoolPrices([USDC]);
             for (const [entry, points] of model.stored()) book.loadPool(entry, points, time);
-            book.resume(links, time);
+            book.resume(links, time, model.marked(time));
           }
           expect(pricesIn(book.graph).prices).to.deep.equal(expected);
         }

@@ -6,7 +6,7 @@ import {
 } from "../../../shared/pricing/median.ts";
 import { ageShare, type DepthPoint, heldShare, nextHeldChange } from "../../../shared/pricing/vote-share.ts";
 import type { PriceEdge } from "../../price/edges.ts";
-import { type LinkChange, PriceGraph } from "../../price/graph.ts";
+import { type LinkChange, type MarkedPrices, PriceGraph } from "../../price/graph.ts";
 import type { TokenLink, TokenPrice } from "../../price/link.ts";
 import type { WalkRules } from "../../price/walk-rules.ts";
 import type { PriceFacts } from "../../protocols/protocol.ts";
@@ -23,10 +23,10 @@ const REWIND_SECONDS = 300;
 
 /**
  * USD prices of one chain, block by block. A function of the pools' states of the last five minutes and of the prices
- * before, both of which the rows hold: loaded from the store, it continues exactly where it stopped.
+ * before and at the last mark, all of which the rows hold: loaded from the store, it continues exactly where it stopped.
  *
  * Time alone changes three things, each known beforehand: which price of a disputed pool is its median (any second),
- * what part of its depth a pool has held (`nextHeldChange`), and which prices are held against a pool that has left
+ * what part of its depth a pool has held (`nextHeldChange`), and which prices are held against pools that have left
  * the others (the walk's own). A pool's age counts up to its last event.
  */
 export class PoolPrices {
@@ -89,10 +89,13 @@ export class PoolPrices {
     this.graph.remove(pool);
   }
 
-  /** Computes the prices of the loaded pools at the last block, whose links these are. */
-  resume(links: ReadonlyMap<string, TokenLink>, now: number): void {
+  /**
+   * Computes the prices of the loaded pools at the last block, whose links these are.
+   * @param marked prices at the last mark; undefined: as they are here
+   */
+  resume(links: ReadonlyMap<string, TokenLink>, now: number, marked: MarkedPrices | undefined): void {
     this.#setNow(now);
-    this.graph.resume(links);
+    this.graph.resume(links, marked);
     this.graph.update(now);
     this.graph.takeLinks();
   }
@@ -211,12 +214,12 @@ export class PoolPrices {
 
   /** Puts a pool into the graph at its trusted price. */
   #setEdge(edge: PriceEdge, points: PoolPoint[], time: number): void {
-    const { pool, token0, token1, depth0, depth1, aged } = edge;
+    const { pool, token0, token1, depth0, depth1, aged, lastTime } = edge;
     // Also where nothing happens: depth that left before the window must not count in it.
     trimPoints(points, time);
     const price = trustedPrice(points, time);
     const held = heldShare(points, time);
-    this.graph.set({ pool, token0, token1, price, depth0, depth1, held, aged });
+    this.graph.set({ pool, token0, token1, price, depth0, depth1, held, aged, lastTime });
     if (price === points.at(-1)?.price) this.#disputed.delete(pool);
     else this.#disputed.add(pool);
     const due = held === 1 ? undefined : nextHeldChange(points, time);
@@ -259,5 +262,6 @@ function edgeOf(
   if (points.length === 0) return undefined;
   const { amount0: depth0, amount1: depth1 } = protocol.depth(state, row);
   const { poolAddress: pool, token0Address: token0, token1Address: token1, createdAt } = row;
-  return { pool, token0, token1, price: 0, depth0, depth1, held: 0, aged: ageShare(lastTime - createdAt) };
+  const aged = ageShare(lastTime - createdAt);
+  return { pool, token0, token1, price: 0, depth0, depth1, held: 0, aged, lastTime };
 }

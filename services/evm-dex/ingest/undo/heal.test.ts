@@ -3,14 +3,16 @@ import fc from "fast-check";
 import { it } from "mocha";
 import type { Store } from "../../../shared/storage/port.ts";
 import { describeLong, leastCases, randomRuns } from "../../../shared/testkit/describe.ts";
-import { type CheckpointRow, COLLECTIONS } from "../../store/collections.ts";
+import { type CheckpointRow, COLLECTIONS, priceLinks } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import {
   ANCHORS,
+  type BlockPlan,
   blockPlans,
   growChain,
   indexBlocks,
+  NEAR_ROOTS,
   openIndexer,
   POOLS,
   type SmallBlock,
@@ -21,6 +23,8 @@ import { healIndexer, readUndone } from "./heal.ts";
 import { rollbackTo } from "./rollback.ts";
 
 const guard = () => [];
+
+const seen = { forks: 0, followed: 0 };
 
 async function dump(store: Store): Promise<Record<string, unknown[]>> {
   const all: Record<string, unknown[]> = {};
@@ -54,6 +58,39 @@ async function goBack(
   return (await getCheckpoint(store, CHAIN_ID)) as CheckpointRow;
 }
 
+/** What becomes of a chain and its index: at first, and after one fork after another. */
+interface Story {
+  readonly plan: readonly BlockPlan[];
+  readonly keep: number;
+  readonly others: readonly { readonly plan: readonly BlockPlan[]; readonly undo: number }[];
+  readonly batch: number;
+}
+
+async function expectSameOverForks(
+  { plan, keep, others, batch }: Story,
+  grow: { roots?: readonly bigint[] } = {},
+): Promise<void> {
+  const store = await openTestStore();
+  const indexer = await openIndexer(store);
+  let chain = growChain(plan, grow);
+  let kept = chain.slice(0, Math.min(keep, chain.length));
+  await indexBlocks(store, { chain, checkpoint: startCheckpoint(), batch, indexer });
+  for (const [branch, { plan: next, undo }] of others.entries()) {
+    const checkpoint = await goBack(store, { indexer, kept });
+    const loaded = await openIndexer(store);
+    expect(pricesOf(indexer)).to.deep.equal(pricesOf(loaded));
+    expect(indexer.pools.size).to.equal(loaded.pools.size);
+    chain = growChain(next, { ...grow, after: kept, branch: branch + 1 });
+    await indexBlocks(store, { chain, checkpoint, batch, indexer });
+    const [actual, expected] = [await dump(store), await dumpFresh(chain)];
+    for (const [name, rows] of Object.entries(expected)) expect(actual[name], name).to.deep.equal(rows);
+    kept = chain.slice(0, Math.max(1, chain.length - undo));
+    seen.forks += 1;
+    seen.followed += await store.count(priceLinks, { agreedUsd: { gt: 0 } });
+  }
+  await store.close();
+}
+
 function pricesOf(indexer: Indexer): unknown {
   const { graph } = indexer.prices;
   const tokens = graph.tokens().sort();
@@ -63,15 +100,20 @@ function pricesOf(indexer: Indexer): unknown {
   };
 }
 
-const story = fc.record({
-  plan: blockPlans(14),
-  keep: fc.integer({ min: 1, max: 13 }),
-  others: fc.array(fc.record({ plan: blockPlans(6), undo: fc.integer({ min: 1, max: 5 }) }), {
-    minLength: 1,
-    maxLength: 3,
-  }),
-  batch: fc.integer({ min: 1, max: 5 }),
-});
+const storyOf = (...options: Parameters<typeof blockPlans>): fc.Arbitrary<Story> =>
+  fc.record({
+    plan: blockPlans(...options),
+    keep: fc.integer({ min: 1, max: options[0] - 1 }),
+    others: fc.array(fc.record({ plan: blockPlans(6, options[1]), undo: fc.integer({ min: 1, max: 5 }) }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    batch: fc.integer({ min: 1, max: 5 }),
+  });
+const story = storyOf(14);
+
+/** Prices that are held, and followed, within the same five minutes and beyond. */
+const steps = storyOf(30, { least: 6, gaps: [2, 12, 40, 61, 110, 240] });
 
 /** Several blocks are within the five minutes that prices rest on, and the first ones before them. */
 const denseStory = fc.record({
@@ -81,31 +123,21 @@ const denseStory = fc.record({
 
 describeLong("healIndexer", () => {
   it("goes on as an indexer loaded after the rollback does, over one fork after another", async () => {
-    let forks = 0;
+    seen.forks = 0;
     await fc.assert(
-      fc.asyncProperty(story, async ({ plan, keep, others, batch }) => {
-        const store = await openTestStore();
-        const indexer = await openIndexer(store);
-        let chain = growChain(plan);
-        let kept = chain.slice(0, Math.min(keep, chain.length));
-        await indexBlocks(store, { chain, checkpoint: startCheckpoint(), batch, indexer });
-        for (const [branch, { plan: next, undo }] of others.entries()) {
-          const checkpoint = await goBack(store, { indexer, kept });
-          const loaded = await openIndexer(store);
-          expect(pricesOf(indexer)).to.deep.equal(pricesOf(loaded));
-          expect(indexer.pools.size).to.equal(loaded.pools.size);
-          chain = growChain(next, { after: kept, branch: branch + 1 });
-          await indexBlocks(store, { chain, checkpoint, batch, indexer });
-          const [actual, expected] = [await dump(store), await dumpFresh(chain)];
-          for (const [name, rows] of Object.entries(expected)) expect(actual[name], name).to.deep.equal(rows);
-          kept = chain.slice(0, Math.max(1, chain.length - undo));
-          forks += 1;
-        }
-        await store.close();
-      }),
+      fc.asyncProperty(story, (each) => expectSameOverForks(each)),
       { numRuns: randomRuns(40) },
     );
-    expect(forks).to.be.at.least(leastCases(60));
+    expect(seen.forks).to.be.at.least(leastCases(60));
+  });
+
+  it("goes on where pools have left others in steps", async () => {
+    seen.followed = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, (each) => expectSameOverForks(each, { roots: NEAR_ROOTS })),
+      { numRuns: randomRuns(40) },
+    );
+    expect(seen.followed, "prices that followed pools against others").to.be.at.least(leastCases(20));
   });
 
   it("knows what it had dropped of the minutes before the fork", async () => {

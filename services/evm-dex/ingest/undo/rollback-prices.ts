@@ -2,7 +2,7 @@ import { MEDIAN_WINDOW_SECONDS } from "../../../shared/pricing/median.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { TokenLink } from "../../price/link.ts";
 import { listEventStates, listStatesOfPools } from "../../store/event-states.ts";
-import { readLastLinks } from "../../store/price-links.ts";
+import { readLastLinks, readMarkedPrices } from "../../store/price-links.ts";
 import { getPriceStart, lastEventBlock, listFeedAnswers } from "../../store/queries.ts";
 import type { Indexer } from "../state/indexer.ts";
 import { type LastBlock, loadAtRest, loadRecent } from "../state/load-indexer.ts";
@@ -46,7 +46,7 @@ export async function rollbackPrices(
   for (const pool of gone) prices.unload(pool);
   if (last === undefined) {
     for (const entry of entries) prices.unload(entry.row.poolAddress);
-    prices.resume(new Map(), 0);
+    prices.resume(new Map(), 0, { now: 0, usd: new Map() });
     return;
   }
   const from = last.time - MEDIAN_WINDOW_SECONDS;
@@ -64,7 +64,11 @@ export async function rollbackPrices(
   } else await complete(store, { indexer, last, active, ...rewound });
   prices.setAnchors(last);
   prices.feeds.takeNotices();
-  prices.resume(links, last.time);
+  const { blockNumber: block, time } = last;
+  const marked = prices.graph.isMarkedFor(time)
+    ? undefined
+    : await readMarkedPrices(store, { chainId, block, time, priced: links.keys() });
+  prices.resume(links, time, marked);
 }
 
 /** Loads the changed pools that had an event in the last five minutes, and the others whose points are not all here. */

@@ -3,6 +3,8 @@ import { after, before, it } from "mocha";
 import { describeThorough } from "../../../shared/testkit/describe.ts";
 import { ATTACKS } from "./attacks.ts";
 import { Market, type Published } from "./market.ts";
+import { rawPrice, stepPrice } from "./price-steps.ts";
+import { aeroPools, STEP_ATTACKS, tradeHonestly } from "./step-attacks.ts";
 
 /** A major token moves by no more than this. */
 const MOST_MOVE = 0.01;
@@ -76,7 +78,7 @@ describeThorough("attacks on prices and values", () => {
     damage.largestUsd = Math.max(damage.largestUsd, now.largestUsd);
   }
 
-  for (const [i, attack] of ATTACKS.entries()) {
+  for (const [i, attack] of [...ATTACKS, ...STEP_ATTACKS].entries()) {
     it(attack.name, async () => {
       const honest = await market.published();
       const damage: Damage = { move: 0, token: "", tvl: 0, ownTvlUsd: 0, ownVolumeUsd: 0, largestUsd: 0 };
@@ -109,4 +111,27 @@ describeThorough("attacks on prices and values", () => {
       }
     });
   }
+
+  it("a market that moves in small steps is followed at once by those who trade, though a pool rests", async () => {
+    const { chain, attacker } = market;
+    const { AERO, aerodrome, withUsdc, withWeth } = aeroPools(market);
+    const usdOf = async () => (await market.published()).prices.get(AERO.address) as number;
+    await tradeHonestly(market, [aerodrome, withUsdc, withWeth]);
+    await market.block(2);
+    await market.block(400);
+    const before = await usdOf();
+    const prices = await Promise.all([aerodrome, withUsdc].map((pool) => rawPrice(chain, pool)));
+    const step = async (pool: typeof aerodrome, factor: number) =>
+      stepPrice(chain, { pool, token: AERO, factor, from: attacker.from });
+    for (let i = 1; i <= 10; i++) {
+      for (const pool of [aerodrome, withUsdc]) await step(pool, 1.009);
+      await market.block(6);
+      expect((await usdOf()) / before, `step ${i}`).to.be.closeTo(1.009 ** i, 0.002);
+    }
+    for (const [i, pool] of [aerodrome, withUsdc].entries()) {
+      const ratio = (prices[i] as number) / (await rawPrice(chain, pool));
+      await step(pool, pool.token0.address === AERO.address ? ratio : 1 / ratio);
+    }
+    await market.block(2);
+  });
 });

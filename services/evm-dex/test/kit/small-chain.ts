@@ -34,6 +34,11 @@ const PAIRS = [
 ] as const;
 const FIRST_V2 = 4;
 const ROOTS = [2n ** 95n, 2n ** 96n, (2n ** 96n * 102n) / 100n, 2n ** 97n];
+/** Square roots of prices that are 0.8 % apart: for pools that leave the others in steps. */
+export const NEAR_ROOTS = Array.from(
+  { length: 5 },
+  (_, i) => (2n ** 96n * (1_000n + 4n * BigInt(i))) / 1_000n,
+);
 
 export interface BlockPlan {
   readonly seconds: number;
@@ -71,7 +76,11 @@ export const blockPlans = (most: number, { least = 1, gaps = GAPS } = {}) =>
  */
 export function growChain(
   plan: readonly BlockPlan[],
-  { after = [], branch = 0 }: { after?: readonly SmallBlock[]; branch?: number } = {},
+  {
+    after = [],
+    branch = 0,
+    roots = ROOTS,
+  }: { after?: readonly SmallBlock[]; branch?: number; roots?: readonly bigint[] } = {},
 ): SmallBlock[] {
   const chain = [...after];
   const created = new Set(after.flatMap((each) => each.created.map((row) => row.poolAddress)));
@@ -92,7 +101,7 @@ export function growChain(
       const pool = poolAddress(each.pool);
       const added =
         each.pool < FIRST_V2
-          ? [eventOf(each.kind, each.size)]
+          ? [eventOf(each.kind, each.size, roots)]
           : v2Events({ ...each, pool }, gauged.has(pool));
       for (const event of added) {
         if (event.kind === "gauge_created") gauged.add(pool);
@@ -157,7 +166,7 @@ const firstMint: LiquidityEvent = {
   amount1: 20_000n * E18,
 };
 
-function eventOf(kind: number, size: number): V3Event {
+function eventOf(kind: number, size: number, roots: readonly bigint[]): V3Event {
   const amount = BigInt(size) * 1_000n * E18;
   if (kind === 0) return { kind: "flash", paid0: amount, paid1: 0n };
   if (kind === 1) return { kind: "collect", amount0: amount, amount1: amount };
@@ -167,7 +176,7 @@ function eventOf(kind: number, size: number): V3Event {
     kind: "swap",
     amount0: kind % 2 === 0 ? amount : -amount,
     amount1: kind % 2 === 0 ? -amount : amount,
-    sqrtPriceX96: ROOTS[size % ROOTS.length] as bigint,
+    sqrtPriceX96: roots[size % roots.length] as bigint,
     liquidity: 1_000_000n * E18,
     tick: size * 10,
   };

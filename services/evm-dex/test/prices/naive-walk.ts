@@ -1,15 +1,28 @@
 import { LEAST_SHARE } from "../../../shared/pricing/vote-share.ts";
-import type { UsedPrice } from "../../price/ballot.ts";
 import type { PriceEdge } from "../../price/edges.ts";
 import type { TokenPrice } from "../../price/link.ts";
 import type { WalkRules } from "../../price/walk-rules.ts";
-import { type NaiveVote, naiveDecision } from "./naive-ballot.ts";
+import { type NaiveUsed, type NaiveVote, naiveDecision } from "./naive-ballot.ts";
 
 interface Priced {
   readonly price: TokenPrice;
   readonly width: number;
   readonly earnedUsd: number;
 }
+
+/** What is left of a block for the next one. */
+export interface NaiveMemory {
+  readonly used: ReadonlyMap<string, NaiveUsed>;
+  /** The last full five minutes, and USD in use before them. */
+  readonly mark: number;
+  readonly markedUsd: ReadonlyMap<string, number>;
+}
+
+export const NO_MEMORY: NaiveMemory = {
+  used: new Map(),
+  mark: Number.NEGATIVE_INFINITY,
+  markedUsd: new Map(),
+};
 
 interface WalkedVote extends NaiveVote {
   readonly token: string;
@@ -27,13 +40,14 @@ export function naiveWalk(
   options: {
     anchors: readonly string[];
     rules: WalkRules;
-    used: ReadonlyMap<string, UsedPrice>;
+    before: NaiveMemory;
     now: number;
   },
-): { prices: Map<string, TokenPrice>; used: Map<string, UsedPrice> } {
+): { prices: Map<string, TokenPrice>; memory: NaiveMemory } {
   const { rules, now } = options;
+  const before = markedFor(options.before, now);
   const known = new Map<string, Priced>();
-  const used = new Map<string, UsedPrice>();
+  const used = new Map<string, NaiveUsed>();
   for (const anchor of options.anchors) {
     const price = { usd: 1, hops: 0, link: undefined };
     known.set(anchor, { price, width: Number.POSITIVE_INFINITY, earnedUsd: Number.POSITIVE_INFINITY });
@@ -46,18 +60,30 @@ export function naiveWalk(
     if (widest === undefined) break;
     const { token } = widest;
     const own = votes.filter((vote) => vote.token === token);
-    const verdict = naiveDecision(own, { used: options.used.get(token), now });
-    const { chosen, support, departure, earnedUsd } = verdict;
+    const verdict = naiveDecision(own, {
+      used: before.used.get(token),
+      markedUsd: before.markedUsd.get(token),
+      now,
+    });
+    const { chosen, support, departure, agreedUsd, earnedUsd } = verdict;
     const hops = Math.min(...own.map((vote) => vote.hops));
     const { from: parent, pool, side, edge } = chosen;
-    const link = { token, parent, pool, side, price: edge.price, hops, support, departure };
-    used.set(token, { usd: chosen.usd, departure });
+    const link = { token, parent, pool, side, price: edge.price, hops, support, departure, agreedUsd };
+    used.set(token, { usd: chosen.usd, departure, agreedUsd });
     known.set(token, { price: { usd: chosen.usd, hops, link }, width: widest.width, earnedUsd });
   }
   const prices = [...known]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([token, { price }]) => [token, price] as const);
-  return { prices: new Map(prices), used };
+  return { prices: new Map(prices), memory: { ...before, used } };
+}
+
+/** From a full five minutes on, what was in use before is where all agree. */
+function markedFor(before: NaiveMemory, now: number): NaiveMemory {
+  const mark = Math.floor(now / 300) * 300;
+  if (mark <= before.mark) return before;
+  const used = new Map([...before.used].map(([token, each]) => [token, { ...each, agreedUsd: undefined }]));
+  return { used, mark, markedUsd: new Map([...used].map(([token, { usd }]) => [token, usd])) };
 }
 
 function votesOf(edge: PriceEdge, known: ReadonlyMap<string, Priced>): WalkedVote[] {
@@ -74,7 +100,7 @@ function votesOf(edge: PriceEdge, known: ReadonlyMap<string, Priced>): WalkedVot
     const width = Math.min(near * parent.price.usd, far * usd, parent.width);
     const weight = width * Math.max(edge.held * edge.aged, LEAST_SHARE);
     const { earnedUsd } = parent;
-    const place = { token, from, side, edge, pool: edge.pool, earnedUsd };
+    const place = { token, from, side, edge, pool: edge.pool, earnedUsd, lastTime: edge.lastTime };
     return [{ ...place, usd, width, weight, hops: parent.price.hops + 1 }];
   });
 }

@@ -29,6 +29,7 @@ export const anyGraph = fc.record({
         pool: fc.nat(23),
         price: fc.oneof(
           { weight: 3, arbitrary: fc.constantFrom(0.5, 1, 1, 1.01, 2) },
+          { weight: 3, arbitrary: fc.constantFrom(1, 1.007, 1.014, 1.021, 1.028, 1.05, 1.1) },
           { weight: 1, arbitrary: fc.constantFrom(0, 1e-300, 1e300, Number.POSITIVE_INFINITY) },
         ),
         depths: fc.tuple(depth(), depth()),
@@ -49,7 +50,12 @@ function depth(): fc.Arbitrary<number> {
   );
 }
 
-export function edgeOf(pairs: readonly (readonly [number, number])[], change: Change): PriceEdge {
+/** @param time Unix seconds of the change */
+export function edgeOf(
+  pairs: readonly (readonly [number, number])[],
+  change: Change,
+  time: number,
+): PriceEdge {
   const at = change.pool % pairs.length;
   const [first, second] = pairs[at] as [number, number];
   return {
@@ -61,5 +67,6 @@ export function edgeOf(pairs: readonly (readonly [number, number])[], change: Ch
     depth1: change.depths[1],
     held: change.held,
     aged: change.aged,
+    lastTime: time,
   };
 }

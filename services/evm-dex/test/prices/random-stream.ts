@@ -47,7 +47,7 @@ export function makeStream({ seed, tokens, kind }: { seed: number; tokens: numbe
     const edges = touched.map(({ n, tokens: pair }) => {
       for (const token of pair)
         if (kind !== "calm" && random.next() < 0.05) usd[token] = drift(usd[token] as number, random);
-      return edgeOf(n, { pair, usd, kind, random });
+      return edgeOf(n, { pair, usd, kind, random, time });
     });
     const isAnswered = kind !== "calm" && random.next() < 0.05;
     const feed = {
@@ -65,9 +65,9 @@ function drift(usd: number, random: Random): number {
 
 function edgeOf(
   n: number,
-  at: { pair: readonly [number, number]; usd: readonly number[]; kind: Kind; random: Random },
+  at: { pair: readonly [number, number]; usd: readonly number[]; kind: Kind; random: Random; time: number },
 ): PriceEdge {
-  const { pair, usd, kind, random } = at;
+  const { pair, usd, kind, random, time } = at;
   if (kind === "calm") return calmEdgeOf(n, at);
   const isEven = kind === "even";
   const [usd0, usd1] = pair.map((token) => usd[token] as number) as [number, number];
@@ -84,13 +84,19 @@ function edgeOf(
     depth1: depthUsd / usd1,
     held: random.below(9) / 8,
     aged: random.next() < 0.5 ? 1 : random.next(),
+    lastTime: time,
   };
 }
 
 /** A pool's own depth and price, moved by up to a hundredth; one in thirty times by much more. */
 function calmEdgeOf(
   n: number,
-  { pair, usd, random }: { pair: readonly [number, number]; usd: readonly number[]; random: Random },
+  {
+    pair,
+    usd,
+    random,
+    time,
+  }: { pair: readonly [number, number]; usd: readonly number[]; random: Random; time: number },
 ): PriceEdge {
   const own = createRandom(n);
   const [usd0, usd1] = pair.map((token) => usd[token] as number) as [number, number];
@@ -106,5 +112,6 @@ function calmEdgeOf(
     depth1: (depthUsd / usd1) * moved,
     held: random.next() < 0.9 ? 1 : 0.5,
     aged: own.next(),
+    lastTime: time,
   };
 }

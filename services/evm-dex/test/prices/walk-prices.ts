@@ -45,12 +45,13 @@ export function pool(
     depths: readonly [number, number];
     held?: number;
     aged?: number;
+    lastTime?: number;
   },
 ): PriceEdge {
   const [token0, token1] = options.tokens;
   const [depth0, depth1] = options.depths;
-  const { price, held = 1, aged = 1 } = options;
-  return { pool: name, token0, token1, price, depth0, depth1, held, aged };
+  const { price, held = 1, aged = 1, lastTime = 0 } = options;
+  return { pool: name, token0, token1, price, depth0, depth1, held, aged, lastTime };
 }
 
 /** A pool with so many USD on either side, of tokens worth this much. */
@@ -62,6 +63,7 @@ export function balanced(
     depthUsd: number;
     held?: number;
     aged?: number;
+    lastTime?: number;
   },
 ): PriceEdge {
   const [usd0, usd1] = options.usd;
