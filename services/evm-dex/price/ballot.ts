@@ -39,6 +39,8 @@ const NONE = -1;
 const FIRST_CAPACITY = 64;
 /** More votes than this are sorted by the engine. */
 const MANY = 24;
+/** Between these multiples of a price no other is further than AGREEMENT: nearly all are, and a logarithm takes longer. */
+const SURELY_NEAR = { least: 0.9902, most: 1.0098 };
 
 /**
  * Decides on one token after the other what its pools' votes say. The votes and the verdict are columns and fields that
@@ -72,8 +74,8 @@ export class Ballot {
   #weight = new Float64Array(FIRST_CAPACITY);
   /** The votes by price, then by pool. */
   #order = new Int32Array(FIRST_CAPACITY);
-  /** Whether a vote counts in the median that is asked for. */
-  #counts = new Uint8Array(FIRST_CAPACITY);
+  /** Votes that have stayed, by price. */
+  readonly #stayed: number[] = [];
   /** By parent: the weight of its votes. */
   #sums = new Float64Array(0);
 
@@ -93,8 +95,7 @@ export class Ballot {
       this.#order.subarray(0, this.#count).sort((a, b) => (this.#isBefore(a, b) ? -1 : 1));
     else this.#sortFew();
     const total = this.#capByParent();
-    this.#counts.fill(1, 0, this.#count);
-    const median = this.#median(total);
+    const median = this.#median(NONE, total);
     const rival = Number.isNaN(before.used) || this.#count === 1 ? NONE : this.#rivalOf(median, before, now);
     this.departure = undefined;
     this.isFollowed = false;
@@ -197,13 +198,13 @@ export class Ballot {
     return total;
   }
 
-  /** The vote at half of `total`, the weight of all that count, from the lowest price on. */
-  #median(total: number): number {
-    const [order, weight, counts, count] = [this.#order, this.#weight, this.#counts, this.#count];
+  /** The vote at half of `total`, the weight of all, from the lowest price on; without one vote. */
+  #median(without: number, total: number): number {
+    const [order, weight, count] = [this.#order, this.#weight, this.#count];
     let passed = 0;
     for (let place = 0; place < count; place++) {
       const i = order[place] as number;
-      if (counts[i] === 0) continue;
+      if (i === without) continue;
       passed += weight[i] as number;
       if (passed * 2 >= total) return i;
     }
@@ -223,9 +224,11 @@ export class Ballot {
     let others = -weight;
     for (let place = 0; place < count; place++) others += weights[order[place] as number] as number;
     if (!areOthers({ pool: weight, others })) return NONE;
-    this.#counts[pool] = 0;
-    const rival = this.#median(this.#countedWeight());
-    this.#counts[pool] = 1;
+    let total = 0;
+    for (let place = 0; place < count; place++) {
+      if (order[place] !== pool) total += weights[order[place] as number] as number;
+    }
+    const rival = this.#median(pool, total);
     const prices = { pool: this.#usd[pool] as number, others: this.#usd[rival] as number, used };
     return hasLeft(prices) ? rival : NONE;
   }
@@ -236,30 +239,31 @@ export class Ballot {
    */
   #leftInSteps(chosen: number, agreedUsd: number, now: number): number {
     const median = this.#usd[chosen] as number;
+    if (median > agreedUsd * SURELY_NEAR.least && median < agreedUsd * SURELY_NEAR.most) return NONE;
     // Also where there is no such price.
     if (!(distance(median, agreedUsd) > AGREEMENT)) return NONE;
     const going = { median, agreedUsd, within: AGREEMENT };
     // Faster than a hold would allow: then it is not asked how far the others were from all before.
     const isFast = holdSeconds(median, agreedUsd) > MARK_SECONDS;
-    const [usd, arc, counts, count] = [this.#usd, this.#arc, this.#counts, this.#count];
-    const all = this.#countedWeight();
-    for (let i = 0; i < count; i++) {
-      const lastTime = this.#edges.lastTimeOf((arc[i] as number) >> 1);
-      counts[i] = isAwake(lastTime, now) && hasStayed(usd[i] as number, going, isFast) ? 1 : 0;
-    }
-    const staying = this.#countedWeight();
-    return staying > 0 && staying >= LEAST_OTHERS * all ? this.#median(staying) : NONE;
-  }
-
-  /** In the order of prices. */
-  #countedWeight(): number {
-    const [order, weight, counts, count] = [this.#order, this.#weight, this.#counts, this.#count];
-    let total = 0;
+    const [order, usd, weight, arc, count] = [this.#order, this.#usd, this.#weight, this.#arc, this.#count];
+    const stayed = this.#stayed;
+    stayed.length = 0;
+    let [all, staying] = [0, 0];
     for (let place = 0; place < count; place++) {
       const i = order[place] as number;
-      if (counts[i] === 1) total += weight[i] as number;
+      all += weight[i] as number;
+      const lastTime = this.#edges.lastTimeOf((arc[i] as number) >> 1);
+      if (!isAwake(lastTime, now) || !hasStayed(usd[i] as number, going, isFast)) continue;
+      staying += weight[i] as number;
+      stayed.push(i);
     }
-    return total;
+    if (stayed.length === 0 || staying < LEAST_OTHERS * all) return NONE;
+    let passed = 0;
+    for (const i of stayed) {
+      passed += weight[i] as number;
+      if (passed * 2 >= staying) return i;
+    }
+    return NONE;
   }
 
   #conclude(chosen: number): void {
@@ -307,6 +311,5 @@ export class Ballot {
     this.#width = larger(this.#width, new Float64Array(capacity));
     this.#weight = larger(this.#weight, new Float64Array(capacity));
     this.#order = larger(this.#order, new Int32Array(capacity));
-    this.#counts = new Uint8Array(capacity);
   }
 }
