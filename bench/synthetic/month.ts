@@ -165,7 +165,7 @@ export async function writeDay(
           side: 1,
         },
         ...{ price: 3_000 / 7, hops: 1, deepestPool: poolAddress, depthUsd: 1e6 / 3, restUsd: 1e5 / 3 },
-        ...{ departedAt: null, departedUsd: null },
+        ...{ departedAt: null, departedUsd: null, agreedUsd: null },
       });
     if (random.below(1_000) < shape.lpEvents * 1_000)
       lps.push({
