@@ -35,6 +35,16 @@ export function memoryMbOf(pid: number): number {
   return megabytesOf(pid, "VmRSS");
 }
 
+/** What of it is its own: no page of a file, which the kernel takes back when it needs memory. */
+export function privateMbOf(pid: number): number {
+  return megabytesOf(pid, "RssAnon");
+}
+
+/** What of it are pages of files, or shared with other processes. */
+export function mappedMbOf(pid: number): number {
+  return megabytesOf(pid, "RssFile") + megabytesOf(pid, "RssShmem");
+}
+
 /** The most it has had in hand so far. */
 export function peakRssOf(pid: number): number {
   return megabytesOf(pid, "VmHWM");

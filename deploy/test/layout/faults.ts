@@ -17,6 +17,8 @@ interface FaultOptions {
   readonly seed: number;
   /** Between two faults. */
   readonly restMs: number;
+  /** Processes that are paused and never killed; none by default. */
+  readonly spares?: (member: Member) => boolean;
   readonly onFault?: (fault: Fault) => void;
 }
 
@@ -32,7 +34,11 @@ export async function disturb(layout: Layout, options: FaultOptions): Promise<Fa
     const beganMs = performance.now();
     const isChain = random.next() < CHAIN_SHARE;
     const member = isChain ? undefined : random.pick(layout.members);
-    const kind = isChain ? random.pick(["reorg", "fork"] as const) : random.pick(["kill", "pause"] as const);
+    const picked = isChain
+      ? random.pick(["reorg", "fork"] as const)
+      : random.pick(["kill", "pause"] as const);
+    const isSpared = member !== undefined && options.spares?.(member) === true;
+    const kind = picked === "kill" && isSpared ? "pause" : picked;
     if (kind === "reorg") await layout.reorg(1 + random.below(MOST_BLOCKS));
     if (kind === "fork") layout.solana.fork(1 + random.below(MOST_BLOCKS));
     if (kind === "kill") await killAndStart(member as Member);

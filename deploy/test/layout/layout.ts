@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mutex } from "../../../services/shared/process/mutex.ts";
+import { SERVICE_NAMES } from "../../../services/shared/settings/settings.ts";
 import { findFreePort } from "../../check/servers.ts";
 import { createTestSolana, type TestSolana } from "../../devnet/solana/testkit.ts";
 import { createTestChain, type TestChain } from "../../devnet/testkit.ts";
@@ -35,7 +36,6 @@ export interface Layout {
   stop(): Promise<void>;
 }
 
-const SERVICES = ["evm-dex", "lending", "solana"] as const;
 const REPLICAS = 2;
 /** As in deploy/k8s: a load balancer needs so long to notice that a process is no longer ready. */
 const DRAIN_DELAY_MS = 1_000;
@@ -72,7 +72,7 @@ export async function startLayout(env: Readonly<Record<string, string>> = {}): P
     // Ingests first: services are ready when there is data.
     for (const role of ["evm-dex-ingest", "lending-ingest", "solana-ingest"] as const)
       await Promise.all(membersWith(role).map((member) => member.start()));
-    await Promise.all(SERVICES.flatMap((role) => membersWith(role)).map((member) => member.start()));
+    await Promise.all(SERVICE_NAMES.flatMap((role) => membersWith(role)).map((member) => member.start()));
     await Promise.all(membersWith("gateway").map((member) => member.start()));
   } catch (error) {
     await stop();
@@ -145,7 +145,7 @@ async function planMembers({ dataDir, chain, solana, env }: Parts): Promise<Memb
   };
   const plans: MemberPlan[] = [];
   const addresses: Record<string, { http: string; grpc: string }[]> = {};
-  for (const role of SERVICES) {
+  for (const role of SERVICE_NAMES) {
     const list: { http: string; grpc: string }[] = [];
     addresses[role] = list;
     for (let index = 0; index < (role === "solana" ? REPLICAS + 1 : REPLICAS); index += 1) {
@@ -154,6 +154,7 @@ async function planMembers({ dataDir, chain, solana, env }: Parts): Promise<Memb
       const own = { HTTP_PORT: String(http), GRPC_PORT: String(grpc) };
       plans.push({
         ...{ role, index, program: `services/${role}/main.ts`, readyUrl: `http://127.0.0.1:${http}/readyz` },
+        metricsUrl: `http://127.0.0.1:${http}/metrics`,
         env: {
           ...common,
           ...own,
@@ -162,20 +163,21 @@ async function planMembers({ dataDir, chain, solana, env }: Parts): Promise<Memb
       });
     }
   }
-  for (const service of SERVICES) {
+  for (const service of SERVICE_NAMES) {
     for (let index = 0; index < 2; index += 1) {
       const port = await findFreePort();
       plans.push({
         ...{ role: `${service}-ingest`, index, program: `services/${service}/ingest/main.ts` },
         readyUrl: `http://127.0.0.1:${port}/livez`,
+        metricsUrl: `http://127.0.0.1:${port}/metrics`,
         env: { ...common, ...rpcOf(chain, solana), INGEST_METRICS_PORT: String(port) },
       });
     }
   }
   for (let index = 0; index < 2; index += 1) {
-    const port = await findFreePort();
+    const [port, admin] = [await findFreePort(), await findFreePort()];
     const upstreams = Object.fromEntries(
-      SERVICES.flatMap((service) => {
+      SERVICE_NAMES.flatMap((service) => {
         const name = service.toUpperCase().replace("-", "_");
         return [
           [`${name}_URL`, listOf(addresses, service, "http")],
@@ -185,10 +187,11 @@ async function planMembers({ dataDir, chain, solana, env }: Parts): Promise<Memb
     );
     plans.push({
       ...{ role: "gateway", index, program: "gateway/main.ts", readyUrl: `http://127.0.0.1:${port}/readyz` },
+      metricsUrl: `http://127.0.0.1:${admin}/metrics`,
       env: {
         ...common,
         ...upstreams,
-        ...{ GATEWAY_PORT: String(port), BOOTSTRAP_API_KEY: KEY, ADMIN_PORT: "0" },
+        ...{ GATEWAY_PORT: String(port), BOOTSTRAP_API_KEY: KEY, ADMIN_PORT: String(admin) },
         ...{
           ADDRESS_RATE: "1000000",
           ADDRESS_BURST: "1000000",

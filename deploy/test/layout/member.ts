@@ -19,6 +19,7 @@ export interface MemberPlan {
   readonly env: Readonly<Record<string, string>>;
   /** Where it says whether it is ready: answers 200 then. */
   readonly readyUrl: string;
+  readonly metricsUrl: string;
 }
 
 const POLL_MS = 50;

@@ -1,0 +1,63 @@
+import { median } from "../stats.ts";
+import type { Sample } from "./samples.ts";
+
+/** Of a life this share fills caches and pools, lets V8 size its heap, and is not judged. */
+const WARM_SHARE = 1 / 3;
+
+/** How one process has changed in the part of its life that is judged: medians of its first and its last half. */
+export interface Growth {
+  readonly name: string;
+  readonly minutes: number;
+  readonly memoryMb: Change;
+  readonly mappedMb: Change;
+  readonly heapMb: Change;
+  readonly externalMb: Change;
+  readonly descriptors: Change;
+  readonly sockets: Change;
+  /** The most private memory of its whole life. */
+  readonly mostMb: number;
+  readonly logMbAnHour: number;
+}
+
+export interface Change {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Of the samples of one life, in the order of time; undefined where they are too few to tell. */
+export function growthOf(life: readonly Sample[]): Growth | undefined {
+  const [first, last] = [life[0], life.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const lifeMs = last.atMs - first.atMs;
+  const judged = life.filter(({ atMs }) => atMs - first.atMs >= WARM_SHARE * lifeMs);
+  const middle = Math.floor(judged.length / 2);
+  if (middle === 0) return undefined;
+  const change = (read: (sample: Sample) => number | undefined): Change => {
+    const values = (samples: readonly Sample[]) => samples.flatMap((sample) => read(sample) ?? []);
+    return { from: median(values(judged.slice(0, middle))), to: median(values(judged.slice(middle))) };
+  };
+  return {
+    name: first.name,
+    minutes: lifeMs / 60_000,
+    memoryMb: change(({ memoryMb }) => memoryMb),
+    mappedMb: change(({ mappedMb }) => mappedMb),
+    heapMb: change(({ heapMb }) => heapMb),
+    externalMb: change(({ externalMb }) => externalMb),
+    descriptors: change(({ descriptors }) => descriptors),
+    sockets: change(({ sockets }) => sockets),
+    mostMb: Math.max(...life.map(({ memoryMb }) => memoryMb)),
+    logMbAnHour: (last.logBytes - first.logBytes) / 1e6 / (lifeMs / 3_600_000),
+  };
+}
+
+/** Of each process the samples between two starts, where it lived longest. */
+export function longestLives(samples: readonly Sample[]): Sample[][] {
+  const names = [...new Set(samples.map(({ name }) => name))];
+  return names.map((name) => {
+    const own = samples.filter((sample) => sample.name === name);
+    const byPid = [...new Set(own.map(({ pid }) => pid))].map((pid) =>
+      own.filter((each) => each.pid === pid),
+    );
+    return byPid.sort((a, b) => b.length - a.length)[0] ?? [];
+  });
+}
