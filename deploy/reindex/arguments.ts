@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { type ChainName, indexesOf, listChains, SERVICES, type ServiceName } from "./indexes.ts";
+import { SERVICE_NAMES, type ServiceName } from "../../services/shared/settings/settings.ts";
+import { type ChainName, indexesOf, listChains } from "./indexes.ts";
 
 export const REINDEX_USAGE = `Usage:
   npm run reindex -- --chain <chain> [--service <service>] [--yes] [--json]
@@ -9,7 +10,7 @@ waits for a confirmation. Stop the ingest of the chain first: a reindex is refus
 payments stay as they are, and so do other chains. Killed in the middle, it is finished by the next reindex or ingest.
 
   --chain    the id of an EVM chain of the deployments, or solana
-  --service  ${SERVICES.join(", ")}; default: every service that has the chain
+  --service  ${SERVICE_NAMES.join(", ")}; default: every service that has the chain
   --yes      deletes without a confirmation
   --json     prints what was deleted as JSON
   --help     prints this text
@@ -35,7 +36,7 @@ export function parseReindexCall(args: readonly string[]): ReindexCall | "help" 
   if (given.help === true) return "help";
   const chain = oneOf(listChains(), { name: "--chain", given: given.chain });
   if (chain === undefined) throw new UsageError(`--chain is missing: ${listChains().join(", ")}`);
-  const service = oneOf(SERVICES, { name: "--service", given: given.service });
+  const service = oneOf(SERVICE_NAMES, { name: "--service", given: given.service });
   if (indexesOf(chain, service).length === 0)
     throw new UsageError(`The service ${service} has no index of chain ${chain}`);
   return { chain, service, isConfirmed: given.yes === true, asJson: given.json === true };

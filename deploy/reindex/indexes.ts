@@ -3,6 +3,7 @@ import { COLLECTIONS as lending } from "../../services/lending/store/collections
 import { listEvmChains } from "../../services/shared/evm/chains.ts";
 import { type ChainIndex, partsOfIndex } from "../../services/shared/ingest/reindex.ts";
 import { ingestStatus } from "../../services/shared/ingest-status/status-row.ts";
+import type { ServiceName } from "../../services/shared/settings/settings.ts";
 import type { Collection } from "../../services/shared/storage/port.ts";
 import { COLLECTIONS as solana } from "../../services/solana/store/collections.ts";
 
@@ -11,8 +12,6 @@ export function listChains(): readonly string[] {
   return [...listEvmChains().map(({ id }) => String(id)), "solana"];
 }
 export type ChainName = string;
-export const SERVICES = ["evm-dex", "lending", "solana"] as const;
-export type ServiceName = (typeof SERVICES)[number];
 
 /** A chain's index in the store of one service. */
 export interface ServiceIndex extends ChainIndex {

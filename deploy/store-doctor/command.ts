@@ -4,8 +4,9 @@ import { knowDeployedChains } from "../../services/shared/evm/deployed-chains.ts
 import { printJson } from "../../services/shared/process/print-json.ts";
 import { type Environment, readSettings } from "../../services/shared/settings/settings.ts";
 import { locateStore } from "../../services/shared/settings/store-location.ts";
+import { STORE_NAMES, type StoreName } from "../../services/shared/storage/stores.ts";
 import { readKeptRows } from "../../services/solana/store/kept-rows.ts";
-import { examineStore, SERVICES, type StoreReport } from "./examine.ts";
+import { examineStore, type StoreReport } from "./examine.ts";
 import type { Finding } from "./finding.ts";
 import { report } from "./report.ts";
 
@@ -16,7 +17,7 @@ Looks at the stores of DATA_DIR or MONGODB_URL while they are in use, and change
 sums against what they are sums of, unfinished work, sizes, and of SQLite every page. Says what to do about each finding. Exits
 with 1 if there is a fault; unfinished work is none.
 
-  --service S  evm-dex, lending, solana or gateway; default: all that have a store
+  --service S  ${STORE_NAMES.slice(0, -1).join(", ")} or ${STORE_NAMES.at(-1)}; default: all that have a store
   --samples N  pools, tokens and vaults of each chain of which sums are compared; default 5
   --seed N     of the choice; default: another one each time
   --fast       reads no page that these need not: no sizes of tables, no check of pages
@@ -41,7 +42,7 @@ export class StoreUsageError extends Error {
 }
 
 interface StoreCall {
-  readonly services: readonly (typeof SERVICES)[number][];
+  readonly services: readonly StoreName[];
   readonly samples: number;
   readonly seed: number;
   readonly pages: "none" | "quick" | "full";
@@ -53,11 +54,11 @@ function parseCall(args: readonly string[]): StoreCall | "help" {
   if (given.help === true) return "help";
   if (given.fast === true && given.full === true)
     throw new StoreUsageError("--fast and --full exclude each other.");
-  const service = SERVICES.find((name) => name === given.service);
+  const service = STORE_NAMES.find((name) => name === given.service);
   if (given.service !== undefined && service === undefined)
-    throw new StoreUsageError(`--service takes ${SERVICES.join(", ")}, not "${given.service}".`);
+    throw new StoreUsageError(`--service takes ${STORE_NAMES.join(", ")}, not "${given.service}".`);
   return {
-    services: service === undefined ? SERVICES : [service],
+    services: service === undefined ? STORE_NAMES : [service],
     samples: readNumber("--samples", given.samples, 5),
     seed: readNumber("--seed", given.seed, Math.floor(Date.now() / 1_000)),
     pages: given.full === true ? "full" : given.fast === true ? "none" : "quick",

@@ -7,6 +7,7 @@ import type { PageCheck, TableSize } from "../../services/shared/storage/inspect
 import { leases } from "../../services/shared/storage/lease.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
 import type { Collection, Store } from "../../services/shared/storage/port.ts";
+import type { StoreName } from "../../services/shared/storage/stores.ts";
 import type { KeptRows } from "../../services/solana/store/kept-rows.ts";
 import { type Finding, Findings } from "./finding.ts";
 import { compareSchema, judgeSchema, type SchemaRow } from "./schema.ts";
@@ -23,9 +24,6 @@ import {
   type Leader,
   watchLeases,
 } from "./unfinished.ts";
-
-export const SERVICES = ["evm-dex", "lending", "solana", "gateway"] as const;
-export type ServiceName = (typeof SERVICES)[number];
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -57,7 +55,7 @@ export interface ChainHead {
 }
 
 export interface StoreReport {
-  readonly service: ServiceName;
+  readonly service: StoreName;
   readonly place: string;
   readonly storedBytes: number;
   readonly tables: readonly TableSize[] | null;
@@ -80,7 +78,7 @@ const OF_INGESTS: readonly Collection[] = [ingestStatus, leases];
 
 /** Looks at the store of one service; undefined where there is none. */
 export async function examineStore(
-  service: ServiceName,
+  service: StoreName,
   options: StoreOptions,
 ): Promise<StoreReport | undefined> {
   const { dataDir, mongodbUrl, pages } = options;
@@ -132,7 +130,7 @@ export async function examineStore(
 }
 
 /** Those that this version declares; the ledger is there only once something was sold, and so are markers of deletions. */
-function collectionsOf(service: ServiceName, stored: ReadonlyMap<string, string>): readonly Collection[] {
+function collectionsOf(service: StoreName, stored: ReadonlyMap<string, string>): readonly Collection[] {
   const present = (all: readonly Collection[]) => (all.some(({ name }) => stored.has(name)) ? all : []);
   if (service === "gateway") return [...KEYS, ...present(LEDGER)];
   return [...OWN[service], ...present(OF_INGESTS), ...present([reindexes])];
@@ -146,7 +144,7 @@ function joined(parts: readonly Findings[]): Pick<StoreReport, "compared" | "fin
   return { compared, findings: parts.flatMap(({ list }) => list) };
 }
 
-async function listChains(service: ServiceName, store: Store): Promise<ChainHead[]> {
+async function listChains(service: StoreName, store: Store): Promise<ChainHead[]> {
   const timeOf = (seconds: number) => new Date(seconds * 1_000).toISOString();
   if (service === "gateway") return [];
   if (service === "solana") {
@@ -164,7 +162,7 @@ async function listChains(service: ServiceName, store: Store): Promise<ChainHead
 }
 
 async function lookAtAll(
-  service: ServiceName,
+  service: StoreName,
   store: Store,
   options: StoreOptions & { readonly chains: readonly ChainHead[] },
 ): Promise<Findings[]> {
@@ -188,7 +186,7 @@ async function lookAtAll(
 }
 
 function lookAtChain(
-  service: Exclude<ServiceName, "gateway">,
+  service: Exclude<StoreName, "gateway">,
   store: Store,
   options: StoreOptions & {
     readonly chainId: number;

@@ -5,16 +5,16 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { MongoClient } from "mongodb";
 import { EXAMPLES_PATH, type Examples } from "../../services/shared/contract/examples.ts";
+import { SERVICE_NAMES, type ServiceName } from "../../services/shared/settings/settings.ts";
 import { TestMongod } from "../../services/shared/storage/testkit/mongod/server.ts";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
+import { DATABASES } from "../backup/mongodb/layout.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 /** Other servers are tried by LAYOUT_MONGODB_URL: one without databases of chaintables. */
 const OWN_SERVER = process.env.LAYOUT_MONGODB_URL;
-const DATABASES = ["evm_dex", "lending", "solana", "gateway"].map((name) => `chaintables_${name}`);
-const SERVICES = ["evm-dex", "lending", "solana"] as const;
-type Services = Readonly<Record<(typeof SERVICES)[number], TestProcess>>;
+type Services = Readonly<Record<ServiceName, TestProcess>>;
 
 describeThorough("stores of MongoDB that were backed up, dropped and restored", () => {
   let server: TestMongod | undefined;
@@ -75,7 +75,7 @@ describeThorough("stores of MongoDB that were backed up, dropped and restored", 
   /** The requests that the examples of every endpoint make, by path and query. */
   async function listRequests(services: Services): Promise<Map<string, keyof Services>> {
     const requests = new Map<string, keyof Services>();
-    for (const name of SERVICES) {
+    for (const name of SERVICE_NAMES) {
       const { httpUrl } = await services[name].logged("listening");
       const offered = (await (await fetch(httpUrl + EXAMPLES_PATH)).json()) as Examples;
       for (const [path, example] of Object.entries(offered)) {
@@ -110,7 +110,7 @@ describeThorough("stores of MongoDB that were backed up, dropped and restored", 
 
   it("answer every endpoint with the tables of before, know the same keys, and are whole by the doctor", async () => {
     const own = Object.fromEntries(
-      SERVICES.map((name) => [name, stack.processes[`services/${name}/main.ts`]]),
+      SERVICE_NAMES.map((name) => [name, stack.processes[`services/${name}/main.ts`]]),
     ) as unknown as Services;
     const requests = await listRequests(own);
     expect(requests.size).to.be.at.least(37);

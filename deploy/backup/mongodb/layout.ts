@@ -1,8 +1,9 @@
 import type { Db } from "mongodb";
 import { databaseOf } from "../../../services/shared/storage/open.ts";
+import { STORE_NAMES } from "../../../services/shared/storage/stores.ts";
 
 /** Each has a database of its own. */
-export const DATABASES: readonly string[] = ["evm-dex", "lending", "solana", "gateway"].map(databaseOf);
+export const DATABASES: readonly string[] = STORE_NAMES.map(databaseOf);
 
 /**
  * A file of a backup, in the form of mongodump --gzip: documents one after the other as BSON, and what the collection's

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import Database from "libsql";
 import { it } from "mocha";
-import { examineStore, type ServiceName, type StoreOptions } from "../examine.ts";
+import type { StoreName } from "../../../services/shared/storage/stores.ts";
+import { examineStore, type StoreOptions } from "../examine.ts";
 
 /** One thing that is wrong, and what must be said of it. */
 export interface Break {
@@ -31,7 +32,7 @@ export function change(file: string, sql: string): void {
 /** Each break in a copy of its own must be told, with what to do, and alone as far as it can be. */
 export function describeBreaks(
   place: () => { readonly from: string; readonly folder: string; readonly more?: Partial<StoreOptions> },
-  service: ServiceName,
+  service: StoreName,
   breaks: readonly Break[],
 ): void {
   for (const [i, { check, level = "fault", name, says, sql }] of breaks.entries()) {

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { MongoClient } from "mongodb";
 import { describeRounds } from "../../../services/shared/testkit/describe.ts";
+import { DATABASES } from "../../backup/mongodb/layout.ts";
 import { CutProxy, type Outage } from "./cut-proxy.ts";
 import { type Layout, startLayout } from "./layout.ts";
 import { type Answer, countStatuses, sendLoad, summarize } from "./load.ts";
@@ -19,7 +20,6 @@ const RATE = Number(process.env.LAYOUT_RATE ?? 5);
 const OUTAGES: readonly Outage[] = ["refuses", "is silent"];
 /** Before, between and after the outages. */
 const REST_MS = 5_000;
-const DATABASES = /^chaintables_(evm_dex|lending|solana|gateway)$/;
 
 interface Period {
   readonly outage: Outage;
@@ -112,7 +112,7 @@ function report(answers: readonly Answer[], periods: readonly Period[]): void {
 
 async function databasesOf(client: MongoClient): Promise<string[]> {
   const { databases } = await client.db().admin().listDatabases({ nameOnly: true });
-  return databases.map(({ name }) => name).filter((name) => DATABASES.test(name));
+  return databases.map(({ name }) => name).filter((name) => DATABASES.includes(name));
 }
 
 async function requireEmpty(url: string): Promise<void> {

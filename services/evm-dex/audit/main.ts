@@ -58,6 +58,7 @@ async function run(command: AuditCommand): Promise<number> {
   const store = await openStore({
     service: "evm-dex",
     dataDir,
+    access: "read",
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   await store.declare(COLLECTIONS);

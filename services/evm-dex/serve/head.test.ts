@@ -7,6 +7,8 @@ import { checkpoints } from "../store/collections.ts";
 import { CHAIN_ID, checkpointRow, hash, openTestStore } from "../test/kit/rows.ts";
 import { readAtHead } from "./head.ts";
 
+const AT = { chainId: CHAIN_ID, signal: undefined };
+
 describe("readAtHead", () => {
   let store: Store;
   beforeEach(async () => {
@@ -22,7 +24,7 @@ describe("readAtHead", () => {
   it("returns the checkpoint that everything was read at", async () => {
     await moveTo(200);
     const read = async ({ blockNumber }: { blockNumber: number }) => `as of ${blockNumber}`;
-    expect(await readAtHead(store, { chainId: CHAIN_ID, read })).to.deep.equal({
+    expect(await readAtHead(store, { ...AT, read })).to.deep.equal({
       value: "as of 200",
       checkpoint: checkpointRow({ blockNumber: 200, blockHash: hash(200) }),
     });
@@ -32,7 +34,7 @@ describe("readAtHead", () => {
     await moveTo(200);
     const seen: number[] = [];
     const found = await readAtHead(store, {
-      chainId: CHAIN_ID,
+      ...AT,
       read: async ({ blockNumber }) => {
         seen.push(blockNumber);
         if (seen.length < 4) await moveTo(200 + seen.length);
@@ -48,7 +50,7 @@ describe("readAtHead", () => {
     await moveTo(200);
     let reads = 0;
     const found = await readAtHead(store, {
-      chainId: CHAIN_ID,
+      ...AT,
       read: async () => {
         if (++reads === 1) await moveTo(200, 1);
       },
@@ -61,7 +63,7 @@ describe("readAtHead", () => {
     await moveTo(200);
     let reads = 0;
     const error = await readAtHead(store, {
-      chainId: CHAIN_ID,
+      ...AT,
       read: async () => moveTo(200 + ++reads),
     }).catch((caught: unknown) => caught);
     expect(error).to.be.instanceOf(ServiceError);
@@ -71,19 +73,36 @@ describe("readAtHead", () => {
 
   it("is undefined without reading while nothing is indexed", async () => {
     const read = async () => expect.fail("nothing is there to be read");
-    expect(await readAtHead(store, { chainId: CHAIN_ID, read })).to.equal(undefined);
+    expect(await readAtHead(store, { ...AT, read })).to.equal(undefined);
     // As the ingest leaves it at its start: just before the first block.
     await store.write([put(checkpoints, [checkpointRow({ blockNumber: 99, fromBlock: 100 })])]);
-    expect(await readAtHead(store, { chainId: CHAIN_ID, read })).to.equal(undefined);
+    expect(await readAtHead(store, { ...AT, read })).to.equal(undefined);
+  });
+
+  it("ends with the request: what is over is not read again, and asks the store for nothing", async () => {
+    await moveTo(200);
+    const request = new AbortController();
+    const gone = new Error("the client is gone");
+    let reads = 0;
+    const found = readAtHead(store, {
+      chainId: CHAIN_ID,
+      signal: request.signal,
+      async read(_, view) {
+        reads++;
+        await moveTo(200 + reads);
+        request.abort(gone);
+        await view.get(checkpoints, { chainId: CHAIN_ID });
+      },
+    });
+    expect(await found.catch((error: unknown) => error)).to.equal(gone);
+    expect(reads).to.equal(1);
   });
 
   it("passes on an error of the read", async () => {
     await moveTo(200);
     const failure = new ServiceError("not_found", "gone");
     const read = async () => Promise.reject(failure);
-    expect(await readAtHead(store, { chainId: CHAIN_ID, read }).catch((caught: unknown) => caught)).to.equal(
-      failure,
-    );
+    expect(await readAtHead(store, { ...AT, read }).catch((caught: unknown) => caught)).to.equal(failure);
   });
 });
 

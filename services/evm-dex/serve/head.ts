@@ -16,31 +16,36 @@ export function readAtHead<T>(
   {
     chainId,
     read,
+    signal,
     inSnapshot,
     seen,
   }: {
     chainId: number;
     /** Reads from `view`: a snapshot, or the store itself. */
     read: (checkpoint: CheckpointRow, view: Store) => Promise<T>;
+    /** Of the request that alone wants it; undefined where others share it. */
+    signal: AbortSignal | undefined;
     /** Whether `read` reads from its view alone, so that the ingest cannot outrun it. */
     inSnapshot?: true;
     /** Called with every checkpoint that was read, and when its reading began (performance.now). */
     seen?: (checkpoint: CheckpointRow, startedMs: number) => void;
   },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
+  const wanted = signal === undefined ? store : store.within(signal);
   return requireConsistent({
     async getCheckpoint(view) {
       // A view may be of the block before.
       if (view !== undefined) return getCheckpoint(view, chainId);
       const startedMs = performance.now();
-      const checkpoint = await getCheckpoint(store, chainId);
+      const checkpoint = await getCheckpoint(wanted, chainId);
       if (checkpoint !== undefined) seen?.(checkpoint, startedMs);
       return checkpoint;
     },
     hasData,
-    read: (checkpoint, view = store) => read(checkpoint, view),
+    read: (checkpoint, view = wanted) => read(checkpoint, view),
     isSameState: (before, after) => after?.blockHash === before.blockHash,
     maxAttempts: MAX_ATTEMPTS,
-    ...(inSnapshot && { snapshots: snapshotsOf(store, checkpoints, { chainId }) }),
+    signal,
+    ...(inSnapshot && { snapshots: snapshotsOf(wanted, checkpoints, { chainId }) }),
   });
 }

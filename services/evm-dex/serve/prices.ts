@@ -18,6 +18,7 @@ export function createPriceSource({ store, chains }: StoreDeps): PriceSource {
       const found = await readAtHead(store, {
         chainId,
         inSnapshot: true,
+        signal: undefined,
         read: (checkpoint, view) =>
           readAnswer(view, { checkpoint, tokens, block: block ?? checkpoint.blockNumber }),
       });

@@ -10,14 +10,25 @@ const MAX_ATTEMPTS = 4;
 /** Runs `read` so that all it reads is of one block; undefined where nothing is indexed yet. */
 export function readAtHead<T>(
   store: Store,
-  { chainId, read }: { chainId: number; read: (checkpoint: CheckpointRow, view: Store) => Promise<T> },
+  {
+    chainId,
+    signal,
+    read,
+  }: {
+    chainId: number;
+    /** Of the request that alone wants it; undefined where others share it. */
+    signal: AbortSignal | undefined;
+    read: (checkpoint: CheckpointRow, view: Store) => Promise<T>;
+  },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
+  const wanted = signal === undefined ? store : store.within(signal);
   return requireConsistent({
-    getCheckpoint: (view = store) => getCheckpoint(view, chainId),
+    getCheckpoint: (view = wanted) => getCheckpoint(view, chainId),
     hasData,
-    read: (checkpoint, view = store) => read(checkpoint, view),
+    read: (checkpoint, view = wanted) => read(checkpoint, view),
     isSameState: (before, after) => after?.version === before.version && after.epoch === before.epoch,
     maxAttempts: MAX_ATTEMPTS,
-    snapshots: snapshotsOf(store, checkpoints, { chainId }),
+    signal,
+    snapshots: snapshotsOf(wanted, checkpoints, { chainId }),
   });
 }

@@ -9,6 +9,8 @@ export interface ConsistentRead<C, T> {
   /** Whether what was read at `before` is of one state of the index, which has come to `after` meanwhile. */
   readonly isSameState: (before: C, after: C | undefined) => boolean | Promise<boolean>;
   readonly maxAttempts: number;
+  /** Ends the reading with its reason: whoever asked is gone. The looks and reads themselves are the caller's. */
+  readonly signal?: AbortSignal | undefined;
   /** Absent where `read` cannot read from a view. */
   readonly snapshots?: Snapshots;
 }
@@ -49,7 +51,8 @@ export interface ConsistentValue<C, T> {
 export async function readConsistently<C, T>(
   query: ConsistentRead<C, T>,
 ): Promise<ConsistentValue<C, T> | undefined> {
-  const { getCheckpoint, hasData, read, isSameState, maxAttempts, snapshots } = query;
+  const { getCheckpoint, hasData, read, isSameState, maxAttempts, signal, snapshots } = query;
+  signal?.throwIfAborted();
   const fromSnapshot = () => snapshots?.take((view) => readView(query, view));
   if (snapshots?.when === "first") {
     const found = await fromSnapshot();
@@ -58,7 +61,9 @@ export async function readConsistently<C, T>(
   let checkpoint = await getCheckpoint();
   for (let attempt = 1; ; attempt++) {
     if (!hasData(checkpoint)) return undefined;
+    signal?.throwIfAborted();
     const value = await read(checkpoint);
+    signal?.throwIfAborted();
     const after = await getCheckpoint();
     const isConsistent = await isSameState(checkpoint, after);
     if (isConsistent) return { checkpoint, value, isConsistent };

@@ -3,11 +3,16 @@ import { describe, it } from "mocha";
 import { pino } from "pino";
 import { createLog } from "../logging/log.ts";
 import { leases } from "../storage/lease.ts";
-import { put, type Store } from "../storage/port.ts";
+import { put, type Store, StoreAwayError } from "../storage/port.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
 import { closeOnAbort, retryUntilAborted, runAsLeader, runIngest } from "./run-ingest.ts";
 
 const log = createLog({ name: "test", level: "silent" });
+
+/** Of a connection that the other side has ended. */
+function socketError(): Error {
+  return Object.assign(new Error("This socket has been ended by the other party"), { code: "EPIPE" });
+}
 
 /** A log, and what was written to it. */
 function listen() {
@@ -61,8 +66,7 @@ describe("a leader whose store goes away", () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const stop = new AbortController();
     const { heard, lines } = listen();
-    // As the driver passes it on where the server has ended the connection.
-    const gone = Object.assign(new Error("This socket has been ended by the other party"), { code: "EPIPE" });
+    const gone = new StoreAwayError(socketError());
     let turns = 0;
     await runAsLeader({ store, name: "chain", ttlMs: 60_000, log: heard, signal: stop.signal }, async () => {
       turns += 1;
@@ -72,6 +76,17 @@ describe("a leader whose store goes away", () => {
     await store.close();
     expect(turns).to.equal(2);
     expect(lines.map(({ msg }) => msg)).to.include("the store cannot be reached; waiting for the lease");
+  });
+
+  it("throws the same error of anybody else's socket: an RPC endpoint that is away is no reason to wait", async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    const { signal } = new AbortController();
+    const failure = new Error("No RPC endpoint answers", { cause: socketError() });
+    const error = await runAsLeader({ store, name: "chain", ttlMs: 60_000, log, signal }, () =>
+      Promise.reject(failure),
+    ).catch((caught: unknown) => caught);
+    expect(error).to.equal(failure);
+    await store.close();
   });
 });
 

@@ -30,11 +30,12 @@ export const SERVICE_PORTS = {
 } as const;
 
 export type ServiceName = keyof typeof SERVICE_PORTS;
+export const SERVICE_NAMES = Object.keys(SERVICE_PORTS) as readonly ServiceName[];
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const services = Object.keys(SERVICE_PORTS);
+const services: readonly string[] = SERVICE_NAMES;
 const allProcesses = ["gateway", ...services, "ingest"];
 const milliseconds = integer({ min: 0, max: 600_000 });
 const defaultPorts = (kind: "http" | "grpc") =>

@@ -1,9 +1,7 @@
-import { isTransient } from "./mongodb/retry.ts";
+import { StoreAwayError } from "./port.ts";
 
-/** Whether an error, or its cause, says that the store cannot be reached, or is electing whom to ask: it passes. */
+/** Whether an error, or what caused it, says that the store is away: it passes. */
 export function isStoreAway(error: unknown): boolean {
-  if (isTransient(error)) return true;
-  if (typeof error !== "object" || error === null) return false;
-  const { cause } = error as { cause?: unknown };
-  return cause !== undefined && cause !== error && isStoreAway(cause);
+  if (error instanceof StoreAwayError) return true;
+  return error instanceof Error && error.cause !== error && isStoreAway(error.cause);
 }

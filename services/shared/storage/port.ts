@@ -234,6 +234,17 @@ export class FailoverError extends Error {
   }
 }
 
+/**
+ * The database cannot be reached, or elects whom to ask: it passes. Adapters throw it, so that a lost connection to
+ * anybody else (an RPC endpoint, Redis), which looks the same, is never taken for the store's. Its message is the cause's.
+ */
+export class StoreAwayError extends Error {
+  override readonly name = "StoreAwayError";
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
 /** How the engine runs a query: by an index, by reading every row, or unknown. */
 export type QueryPlan = "index" | "scan" | "unknown";
 
@@ -330,6 +341,12 @@ export interface Store {
     key: Partial<RowOf<C>>,
     read: (view: Store) => Promise<T>,
   ): Promise<{ readonly value: T } | undefined>;
+
+  /**
+   * This store, for reads that nobody wants any more once the signal aborts: none begins then, and what a server is being
+   * asked is given up. They fail with the signal's reason. Writes go on.
+   */
+  within(signal: AbortSignal): Store;
 
   /** How much is stored, and how much more fits. */
   size(): Promise<StoreSize>;

@@ -7,6 +7,7 @@ import { describeQueries } from "./suite/queries.ts";
 import { describeRaces } from "./suite/races.ts";
 import { describeSums } from "./suite/sums.ts";
 import { describeValues } from "./suite/values.ts";
+import { describeWithin } from "./suite/within.ts";
 import { describeWrites } from "./suite/writes.ts";
 
 /** The contract of every store. Run it from the engine's own test file. */
@@ -20,5 +21,6 @@ export function describeStore(name: string, options: SuiteOptions): void {
     describeRaces(options);
     describeFences(options);
     describePlans(options);
+    describeWithin(options);
   });
 }

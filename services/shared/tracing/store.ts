@@ -1,24 +1,17 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
 import type { Collection, Store } from "../storage/port.ts";
+import { READS, replaceMethods } from "../storage/within.ts";
 import { activeSpan } from "./active.ts";
 import { type Tracing, withSpan } from "./tracing.ts";
-
-/** Read methods of a store; their first argument is the collection. */
-const READS = ["get", "getMany", "getLast", "find", "count", "sum"] as const;
 
 /** A store whose reads for a traced request have spans; the same store while tracing is off. */
 export function traceStore(store: Store, tracing: Tracing | undefined): Store {
   if (tracing === undefined) return store;
-  const traced = {
+  return replaceMethods(store, {
     ...Object.fromEntries(READS.map((name) => [name, traceRead(store, name, tracing)])),
     snapshot: (...[target, key, read]: Parameters<Store["snapshot"]>) =>
       store.snapshot(target, key, (view) => read(traceStore(view, tracing))),
-  };
-  return new Proxy(store, {
-    get(target, name) {
-      const own = (traced as Record<PropertyKey, unknown>)[name] ?? Reflect.get(target, name);
-      return typeof own === "function" && !Object.hasOwn(traced, name) ? own.bind(target) : own;
-    },
+    within: (signal: AbortSignal) => traceStore(store.within(signal), tracing),
   });
 }
 

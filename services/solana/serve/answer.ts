@@ -52,6 +52,7 @@ export async function answerAtHead(
   options: {
     endpoint: Pick<Endpoint, "path">;
     dataKind: DataKind;
+    signal: AbortSignal;
     read: (checkpoint: CheckpointRow, view: Store) => Promise<readonly (readonly Cell[])[]>;
   },
 ): Promise<TableResult> {

@@ -28,23 +28,28 @@ export function readAtHead<T>(
   store: Store,
   {
     dataKind,
+    signal,
     read,
   }: {
     dataKind: DataKind;
+    /** Of the request that alone wants it; undefined where others share it. */
+    signal: AbortSignal | undefined;
     /** Reads from `view`: a snapshot, or the store itself. */
     read: (checkpoint: CheckpointRow, view: Store) => Promise<T>;
   },
 ): Promise<{ value: T; checkpoint: CheckpointRow } | undefined> {
+  const wanted = signal === undefined ? store : store.within(signal);
   return requireConsistent({
-    getCheckpoint: (view = store) => getCheckpoint(view),
+    getCheckpoint: (view = wanted) => getCheckpoint(view),
     hasData,
-    read: (checkpoint, view = store) => read(checkpoint, view),
+    read: (checkpoint, view = wanted) => read(checkpoint, view),
     async isSameState(before, after) {
       if (after !== undefined && isSameHead(after, before)) return true;
-      return dataKind === "rows" && (await areRowsUnchanged(store, { checkpoint: before, after }));
+      return dataKind === "rows" && (await areRowsUnchanged(wanted, { checkpoint: before, after }));
     },
     maxAttempts: MAX_ATTEMPTS,
-    snapshots: snapshotsOf(store, checkpoints, { chainId: CHAIN_ID }),
+    signal,
+    snapshots: snapshotsOf(wanted, checkpoints, { chainId: CHAIN_ID }),
   });
 }
 

@@ -14,6 +14,7 @@ export function createPriceSource(store: Store): PriceSource {
         throw new ServiceError("not_found", `Chain ${chainId} is not indexed here: chain 0, Solana, is.`);
       const found = await readAtHead(store, {
         dataKind: "documents",
+        signal: undefined,
         read: async ({ time }, view) => {
           const book = await loadPrices(view, tokens);
           return tokens.map((mint) => toTokenPrice(book, { mint, time }));

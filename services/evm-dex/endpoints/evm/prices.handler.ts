@@ -16,10 +16,11 @@ import { endpoint } from "./prices.endpoint.ts";
 type Params = ParamsOf<typeof endpoint>;
 
 export function pricesHandler({ store }: Pick<ServeDeps, "store">): Handler<typeof endpoint> {
-  return async (params) => {
+  return async (params, { signal }) => {
     const found = await readAtHead(store, {
       chainId: params.chain_id,
       inSnapshot: true,
+      signal,
       async read(checkpoint, view) {
         const at = await findBlock(view, { checkpoint, params });
         const rows = await readRows(view, { checkpoint, tokens: params.tokens, ...at });

@@ -33,6 +33,7 @@ export function layeredStore(
     count: (from, filter, selection) => storeOf(from).count(from, filter, selection),
     sum: (from, filter, fields) => storeOf(from).sum(from, filter, fields),
     compareAndSet: (target, row, expected) => storeOf(target).compareAndSet(target, row, expected),
+    within: (signal) => layeredStore(own.within(signal), { shared: shared.within(signal), collections }),
     size: () => own.size(),
     plan: (from, query) => storeOf(from).plan(from, query),
     close: () => own.close(),

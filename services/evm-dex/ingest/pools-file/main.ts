@@ -35,6 +35,7 @@ async function run(call: PoolsCall): Promise<void> {
   const store = await openStore({
     service: "evm-dex",
     dataDir,
+    access: call.kind === "export" ? "read" : "write",
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   try {

@@ -15,6 +15,7 @@ export interface PoolListRequest {
   readonly order: readonly OrderTerm<PoolListField>[];
   readonly limit: number;
   readonly offset: number;
+  readonly signal?: AbortSignal;
 }
 
 export interface PoolListAnswer {
@@ -28,7 +29,7 @@ const MAX_ATTEMPTS = 3;
 /** Reads pages of a family's pools; every order ends in the pool's address. */
 export function createPoolLists(store: Store): (request: PoolListRequest) => Promise<PoolListAnswer> {
   const pages = new PoolPages(store);
-  return async ({ chainId, family, token, order, limit, offset }) => {
+  return async ({ chainId, family, token, order, limit, offset, signal }) => {
     const found = await readConsistently<CheckpointRow | undefined, readonly unknown[]>({
       getCheckpoint: () => getCheckpoint(store, chainId),
       // Discovery finds pools before the first block is indexed.
@@ -37,6 +38,7 @@ export function createPoolLists(store: Store): (request: PoolListRequest) => Pro
         pages.read({ chainId, family, token, where: {} }, completeOrder(order), { skip: offset, limit }),
       isSameState: (before, after) => after?.blockHash === before?.blockHash,
       maxAttempts: MAX_ATTEMPTS,
+      signal,
     });
     // Lists change so rarely that the last attempt is as good as any.
     return { checkpoint: found?.checkpoint, rows: (found?.value ?? []) as RowText[] };

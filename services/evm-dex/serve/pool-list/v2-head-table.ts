@@ -41,6 +41,7 @@ export class V2HeadTable {
     const store = this.#store;
     const found = await readAtHead(store, {
       chainId: this.#chainId,
+      signal: undefined,
       read: async (checkpoint): Promise<V2HeadState> => {
         const known = this.#headState;
         if (known !== undefined && isSame(known.checkpoint, checkpoint)) return known;

@@ -103,6 +103,7 @@ export async function loadTable(
   const readPart = async <T>(read: (at: CheckpointRow) => Promise<T>): Promise<T> => {
     const found = await readAtHead(store, {
       chainId,
+      signal: undefined,
       read: async (at) => ({ lastEvent: await findLastEvent(store, at), value: await read(at) }),
     });
     if (found === undefined) throw new Error(`Chain ${chainId} is not indexed any more.`);

@@ -63,9 +63,9 @@ export class PoolReader {
   async readAsOf<R extends object>(
     view: PoolView<R>,
     key: PoolKey,
-    asOf: AsOf,
+    { asOf, signal }: { asOf: AsOf; signal: AbortSignal },
   ): Promise<{ version: DataVersion; row: R } | undefined> {
-    if (isAsOf(asOf)) return readPoolAt(this.#deps.store, { view, key, asOf });
+    if (isAsOf(asOf)) return readPoolAt(this.#deps.store, { view, key, asOf, signal });
     const found = await this.read(view, key);
     return found && { version: versionOf(found.checkpoint), row: found.row };
   }

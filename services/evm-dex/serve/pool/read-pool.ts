@@ -38,6 +38,7 @@ export async function readPool<R extends object>(
   const found = await readAtHead(store, {
     chainId: key.chainId,
     inSnapshot: true,
+    signal: undefined,
     read: (checkpoint, snapshot) => view.read(snapshot, { pool, checkpoint }),
     ...(seen && { seen }),
   });
@@ -47,13 +48,14 @@ export async function readPool<R extends object>(
 /** The same at an earlier block. Throws not_found for a block that is not stored, and for a pool that was created later. */
 export async function readPoolAt<R extends object>(
   store: Store,
-  { view, key, asOf }: { view: PoolView<R>; key: PoolKey; asOf: AsOf },
+  { view, key, asOf, signal }: { view: PoolView<R>; key: PoolKey; asOf: AsOf; signal: AbortSignal },
 ): Promise<{ version: DataVersion; row: R } | undefined> {
-  const pool = await findPool(store, { view, key });
+  const pool = await findPool(store.within(signal), { view, key });
   if (pool === undefined) return undefined;
   const found = await readAtHead(store, {
     chainId: key.chainId,
     inSnapshot: true,
+    signal,
     async read(checkpoint, snapshot) {
       const block = await resolvePastBlock(snapshot, { checkpoint, asOf, needs: view.needs });
       if (pool.createdBlock > block.number) {

@@ -62,6 +62,7 @@ export class PastTables {
       ?.protocols.find((each) => each.protocol.id === protocol);
     const found = await readAtHead(store, {
       chainId,
+      signal: undefined,
       async read(checkpoint, view) {
         const end = await findHourEnd(view, { checkpoint, asOf });
         const final = await view.get(finalBlocks, { chainId });
@@ -117,6 +118,7 @@ export class PastTables {
     const slices = new TimeSlices();
     const found = await readAtHead(store, {
       chainId,
+      signal: undefined,
       async read(_checkpoint, view) {
         const kinds = [...deployed.protocol.kinds, ...priceOracles.kinds];
         const entities = await readPastEntities(view, { chainId, kinds, end, slices });

@@ -11,6 +11,7 @@ import { describeFences } from "../suite/fences.ts";
 import type { SuiteOptions } from "../suite/fixture.ts";
 import { describeQueries } from "../suite/queries.ts";
 import { describeRaces } from "../suite/races.ts";
+import { describeWithin } from "../suite/within.ts";
 import { TestMongod, type TestMongodOptions } from "../testkit/mongod/server.ts";
 import { openMongoStore } from "./store.ts";
 
@@ -241,6 +242,7 @@ for (const router of [false, true]) {
     };
     if (router) describeQueries(options);
     describeRaces(options);
+    describeWithin(options);
     describeFences(options);
   });
 }

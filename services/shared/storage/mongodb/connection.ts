@@ -1,6 +1,6 @@
 import type { ClientSession, Db, MongoClient, ReadConcern, TopologyDescription } from "mongodb";
 import type { Access } from "../port.ts";
-import { isFailover, isTransient, retry, wasNeverSent } from "./retry.ts";
+import { isFailover, isTransient, markAway, type RetryOptions, retry, wasNeverSent } from "./retry.ts";
 import { checkMongoUrl, hasOption } from "./url.ts";
 
 export interface MongoOptions {
@@ -16,12 +16,24 @@ export interface MongoOptions {
  */
 const SET_IN_CODE = { writeConcern: { w: "majority", journal: true }, readPreference: "primary" } as const;
 const DEFAULTS = { appName: "chaintables", maxPoolSize: 20, serverSelectionTimeoutMS: 5_000 };
-/** Whoever answers requests says that the store is away before a client's patience and its own deadline end. */
-const DEFAULTS_OF_READERS = { ...DEFAULTS, serverSelectionTimeoutMS: 3_000 };
-const PAUSES_OF_READERS_MS = [100];
+/**
+ * Whoever answers requests says that the store is away before its own deadline ends. A server that is silent has neither
+ * refused nor answered: without the limit of a socket it is waited for (timeoutMS does nothing in 7.8.0). The driver would
+ * repeat a read over up to three new connections, each of which it waits for; the store's own repetitions look at the time.
+ */
+export const DEFAULTS_OF_SERVICES = {
+  ...DEFAULTS,
+  serverSelectionTimeoutMS: 3_000,
+  socketTimeoutMS: 4_000,
+  connectTimeoutMS: 3_000,
+  retryReads: false,
+};
+/** No attempt begins so late that the deadline would pass meanwhile. */
+export const RETRIES_OF_SERVICES = { pausesMs: [100, 400], patienceMs: 3_500 };
 
 /**
  * The driver with retries: work that a lost connection ended is repeated, and a client that finds no server is replaced.
+ * Where that does not help, its methods throw StoreAwayError.
  * (7.8.0 can wait forever for a heartbeat on a socket that just closed, as when a server without streaming heartbeats
  * restarts; a new client works at once.)
  */
@@ -29,8 +41,7 @@ export class MongoConnection {
   readonly #makeClient: () => MongoClient;
   readonly #database: string;
   readonly #newest: ReadConcern;
-  /** Before repetitions. */
-  readonly #pausesMs: readonly number[] | undefined;
+  readonly #retries: RetryOptions;
   #client: MongoClient;
   #closed = false;
   /** The election (replica set) or start (single server) of the server that takes the writes. */
@@ -39,16 +50,12 @@ export class MongoConnection {
 
   private constructor(
     makeClient: () => MongoClient,
-    {
-      database,
-      newest,
-      pausesMs,
-    }: { database: string; newest: ReadConcern; pausesMs?: readonly number[] | undefined },
+    { database, newest, retries }: { database: string; newest: ReadConcern; retries: RetryOptions },
   ) {
     this.#makeClient = makeClient;
     this.#database = database;
     this.#newest = newest;
-    this.#pausesMs = pausesMs;
+    this.#retries = retries;
     this.#client = this.#newClient();
   }
 
@@ -58,8 +65,9 @@ export class MongoConnection {
     // Imported here: loading the driver takes a fifth of a second, which SQLite does not need.
     const { MongoClient, ReadConcern } = await import("mongodb");
     // Options would override those of the URL.
-    const isReader = access !== "write";
-    const defaults = Object.entries(isReader ? DEFAULTS_OF_READERS : DEFAULTS);
+    // What only reads may be a long look at everything: the doctor's, the audit's.
+    const isService = access === "either";
+    const defaults = Object.entries(isService ? DEFAULTS_OF_SERVICES : DEFAULTS);
     const unset = Object.fromEntries(defaults.filter(([name]) => !hasOption(url, name)));
     const makeClient = () => new MongoClient(url, { ...unset, ...SET_IN_CODE });
     // What a write that failed has left must be seen to be removed, though no majority may have it yet.
@@ -67,7 +75,7 @@ export class MongoConnection {
     return new MongoConnection(makeClient, {
       database,
       newest,
-      pausesMs: isReader ? PAUSES_OF_READERS_MS : undefined,
+      retries: isService ? RETRIES_OF_SERVICES : {},
     });
   }
 
@@ -82,16 +90,17 @@ export class MongoConnection {
 
   /** Idempotent work: retried a few times after lost connections. */
   retryable<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    return retry(() => this.#attempt(work), isTransient, this.#retries);
+    return markAway(retry(() => this.#attempt(work), isTransient, this.#retries));
   }
 
-  get #retries(): { pausesMs?: readonly number[] } {
-    return this.#pausesMs === undefined ? {} : { pausesMs: this.#pausesMs };
+  /** Whether work that began then may be tried again. */
+  hasPatience(startedMs: number): boolean {
+    return performance.now() - startedMs <= (this.#retries.patienceMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Work that must not run twice: retried only if it was never sent. */
   once<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    return retry(() => this.#attempt(work), wasNeverSent);
+    return markAway(retry(() => this.#attempt(work), wasNeverSent));
   }
 
   /** A command to the `admin` database. */
@@ -102,10 +111,11 @@ export class MongoConnection {
   /** A document of the cluster's own settings; null without. */
   config(collection: string, _id: string): Promise<Record<string, unknown> | null> {
     const find = (db: Db) => db.collection<{ _id: string }>(collection).findOne({ _id });
-    return retry(() => this.#attempt(find, "config"), isTransient);
+    return markAway(retry(() => this.#attempt(find, "config"), isTransient));
   }
 
-  /** Reads of one state of the database: see snapshot.ts. Not retried: a session ends with its client. */
+  /** Reads of one state of the database: see snapshot.ts. Not retried: a session ends with its client. Throws
+   * the driver's errors. */
   async inSession<T>(work: (session: ClientSession, db: Db) => Promise<T>): Promise<T> {
     this.#requireOpen();
     const client = this.#client;

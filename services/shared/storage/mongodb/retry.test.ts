@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { isTransient, retry, wasNeverSent } from "./retry.ts";
+import { isStoreAway } from "../away.ts";
+import { StoreAwayError } from "../port.ts";
+import { isTransient, markAway, retry, wasNeverSent } from "./retry.ts";
 
 const named = (name: string, more: object = {}): Error => Object.assign(new Error(name), { name, ...more });
 /** Fails with each error in turn, then returns how often it was called. */
@@ -41,6 +43,18 @@ describe("mongodb retry", () => {
       expect(isTransient(error)).to.equal(false);
       expect(await retryTransient(failing(error)).catch((reason: unknown) => reason)).to.equal(error);
     }
+  });
+
+  it("marks as the store's what says that the server is away, and nothing else", async () => {
+    const duplicate = named("MongoServerError", { code: 11000 });
+    const marked = await markAway(Promise.reject(lost)).catch((error: unknown) => error);
+    expect(marked).to.be.instanceOf(StoreAwayError).and.include({ message: lost.message, cause: lost });
+    expect(await markAway(Promise.reject(duplicate)).catch((error: unknown) => error)).to.equal(duplicate);
+    expect(await markAway(Promise.resolve(7))).to.equal(7);
+    expect(isStoreAway(new Error("Cannot read", { cause: marked }))).to.equal(true);
+    // What it looks like does not count: sockets of RPC endpoints and of Redis fail in the same words.
+    for (const other of [lost, named("Error", { code: "ECONNREFUSED" }), duplicate, undefined])
+      expect(isStoreAway(other)).to.equal(false);
   });
 
   it("distinguishes what was never sent from what may have been done", () => {

@@ -1,3 +1,5 @@
+import { StoreAwayError } from "../port.ts";
+
 /** The server's codes for "not this node, not now": it steps down, starts or shuts down, or the network failed. */
 const TRANSIENT_CODES: ReadonlySet<number> = new Set([
   6, 7, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436,
@@ -51,17 +53,34 @@ export function wasNeverSent(error: unknown): boolean {
   return name === "MongoServerSelectionError" || (errorResponse !== error && wasNeverSent(errorResponse));
 }
 
+/** Throws what says that the server is away as the store's own error. */
+export async function markAway<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw isTransient(error) ? new StoreAwayError(error) : error;
+  }
+}
+
+export interface RetryOptions {
+  /** Before repetitions; each is lengthened or shortened by up to a half. */
+  readonly pausesMs?: readonly number[];
+  /** No attempt begins so long after the first. */
+  readonly patienceMs?: number;
+}
+
 /** Retries work while its error `isRetryable`, at most four attempts; throws other errors at once. */
 export async function retry<T>(
   work: () => Promise<T>,
   isRetryable: (error: unknown) => boolean,
-  { pausesMs = PAUSES_MS }: { pausesMs?: readonly number[] } = {},
+  { pausesMs = PAUSES_MS, patienceMs = Number.POSITIVE_INFINITY }: RetryOptions = {},
 ): Promise<T> {
+  const startedMs = performance.now();
   for (const pauseMs of pausesMs) {
     try {
       return await work();
     } catch (error) {
-      if (!isRetryable(error)) throw error;
+      if (!isRetryable(error) || performance.now() - startedMs > patienceMs) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
     }
   }

@@ -4,6 +4,7 @@
  * meanwhile. The server keeps such times for minSnapshotHistoryWindowInSeconds (300 s).
  */
 import type { ClientSession, Db, Timestamp } from "mongodb";
+import { StoreAwayError } from "../port.ts";
 import type { MongoConnection } from "./connection.ts";
 import { isTransient } from "./retry.ts";
 
@@ -46,8 +47,7 @@ export function recorderOf(connection: MongoConnection): (id: string) => Promise
       isKnown = true;
     } catch (error) {
       // Once it has been recorded, a time that stays behind would be served.
-      if (isKnown || (error as { name?: unknown }).name !== "MongoServerError" || isTransient(error))
-        throw error;
+      if (isKnown || (error as { name?: unknown }).name !== "MongoServerError") throw error;
       isKnown = false;
     }
   };
@@ -65,11 +65,23 @@ const ATTEMPTS = 3;
  */
 export async function readSnapshot<T>(
   connection: MongoConnection,
-  { id, read }: { id: string; read: (session: ClientSession, db: Db) => Promise<T> },
+  {
+    id,
+    signal,
+    read,
+  }: {
+    id: string;
+    signal: AbortSignal | undefined;
+    read: (session: ClientSession, db: Db) => Promise<T>;
+  },
 ): Promise<{ readonly value: T } | undefined> {
+  const until = signal === undefined ? {} : { signal };
+  const startedMs = performance.now();
   let gone: Timestamp | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const found = await connection.retryable((db) => db.collection<SnapshotTime>(TIMES).findOne({ _id: id }));
+    const found = await connection.retryable((db) =>
+      db.collection<SnapshotTime>(TIMES).findOne({ _id: id }, until),
+    );
     if (found === null || gone?.equals(found.time)) return undefined;
     const { time } = found;
     try {
@@ -82,8 +94,9 @@ export async function readSnapshot<T>(
     } catch (error) {
       const fault = snapshotFault(error);
       if (fault === "unsupported") return undefined;
-      if (fault === "other" || (fault === "transient" && attempt === ATTEMPTS)) throw error;
+      if (fault === "other") throw error;
       if (fault === "gone") gone = time;
+      else if (attempt === ATTEMPTS || !connection.hasPatience(startedMs)) throw new StoreAwayError(error);
     }
   }
   return undefined;

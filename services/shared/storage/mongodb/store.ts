@@ -44,9 +44,9 @@ import {
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
 import { findsOf, planOfExplain, toMongoQuery } from "./query.ts";
 import { mayWrite } from "./rights.ts";
+import { requirePrimary, type Server } from "./server.ts";
 import { keepsSnapshots, readSnapshot, recorderOf } from "./snapshot.ts";
 import { KEYS_A_QUERY, snapshotId, type WriteContext, writeSteps } from "./steps.ts";
-import { isDirect } from "./url.ts";
 import type { StoredDocument } from "./write.ts";
 
 /**
@@ -82,32 +82,17 @@ async function isReadOnly(
   ]);
 }
 
-/**
- * A URL with directConnection=true leads to one member of a replica set, which the driver reads from as a secondary
- * too. A set of one member has no other.
- */
-function requirePrimary(hello: Readonly<Record<string, unknown>>, url: string): void {
-  const { hosts, isWritablePrimary, secondary } = hello;
-  const isOneOfSeveral = Array.isArray(hosts) && hosts.length > 1 && isDirect(url);
-  // Compatible servers may say neither.
-  if (isWritablePrimary !== false && secondary !== true && !isOneOfSeveral) return;
-  const members = Array.isArray(hosts) ? ` (${hosts.join(",")})` : "";
-  throw new Error(
-    `the option directConnection must be absent: it names one member of a replica set${members}`,
-  );
-}
-
-/** What the server is: a part of a sharded cluster, whether it keeps past states, and whether we may only read. */
-interface Server {
-  readonly sharded: boolean;
-  readonly snapshots: boolean;
-  readonly readOnly: boolean;
-}
-
 /** Where reads go: to a session's past state, or else to the newest one. */
 interface Reading {
   readonly session: ClientSession;
   readonly db: Db;
+}
+
+/** What a store shares with the one that it is of: a view, or one whose reads end with a signal. */
+interface Derived {
+  readonly collections: DeclaredCollections<Entry>;
+  readonly reading?: Reading | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 class MongoStore implements Store {
@@ -117,17 +102,16 @@ class MongoStore implements Store {
   readonly #collections: DeclaredCollections<Entry>;
   /** Of a view: see Store.snapshot. */
   readonly #reading: Reading | undefined;
+  /** See Store.within. */
+  readonly #signal: AbortSignal | undefined;
   readonly #writing: WriteContext;
 
-  constructor(
-    connection: MongoConnection,
-    server: Server,
-    view?: { readonly collections: DeclaredCollections<Entry>; readonly reading: Reading },
-  ) {
+  constructor(connection: MongoConnection, server: Server, derived?: Derived) {
     this.#connection = connection;
     this.#server = server;
-    this.#collections = view?.collections ?? new DeclaredCollections<Entry>();
-    this.#reading = view?.reading;
+    this.#collections = derived?.collections ?? new DeclaredCollections<Entry>();
+    this.#reading = derived?.reading;
+    this.#signal = derived?.signal;
     this.#writing = {
       connection,
       collections: this.#collections,
@@ -165,13 +149,23 @@ class MongoStore implements Store {
     { declared }: Entry,
     work: (
       documents: MongoCollection<StoredDocument>,
-      options: { readonly session?: ClientSession },
+      options: { readonly session?: ClientSession; readonly signal?: AbortSignal },
     ) => Promise<T>,
   ): Promise<T> {
-    const reading = this.#reading;
+    const [reading, signal] = [this.#reading, this.#signal];
+    const until = signal === undefined ? {} : { signal };
     if (reading !== undefined)
-      return work(reading.db.collection(declared.name), { session: reading.session });
-    return this.#connection.retryable((db) => work(db.collection<StoredDocument>(declared.name), {}));
+      return work(reading.db.collection(declared.name), { session: reading.session, ...until });
+    return this.#connection.retryable((db) => work(db.collection<StoredDocument>(declared.name), until));
+  }
+
+  within(signal: AbortSignal): Store {
+    const both = this.#signal === undefined ? signal : AbortSignal.any([this.#signal, signal]);
+    return new MongoStore(this.#connection, this.#server, {
+      collections: this.#collections,
+      reading: this.#reading,
+      signal: both,
+    });
   }
 
   async size(): Promise<StoreSize> {
@@ -190,12 +184,13 @@ class MongoStore implements Store {
     read: (view: Store) => Promise<T>,
   ): Promise<{ readonly value: T } | undefined> {
     if (!this.#server.snapshots || this.#reading !== undefined) return undefined;
-    const collections = this.#collections;
-    const id = snapshotId(collections.get(target), key);
+    const [collections, signal] = [this.#collections, this.#signal];
+    const viewOf = (reading: Reading) =>
+      new MongoStore(this.#connection, this.#server, { collections, reading, signal });
     return readSnapshot(this.#connection, {
-      id,
-      read: (session, db) =>
-        read(new MongoStore(this.#connection, this.#server, { collections, reading: { session, db } })),
+      id: snapshotId(collections.get(target), key),
+      signal,
+      read: (session, db) => read(viewOf({ session, db })),
     });
   }
 

@@ -287,3 +287,12 @@ export function planOf(details: readonly string[], query: ParsedQuery): "index" 
   if (!scans) return "index";
   return query.where.length === 0 && query.limit !== Number.POSITIVE_INFINITY && !sorts ? "index" : "scan";
 }
+
+/** With fewer rows joining does not pay. */
+const LEAST_TEXTS = 32;
+
+/** Whether a long list of one text field is asked for: see selectJoinedSql. */
+export function isTextList({ fields, limit }: ParsedQuery): boolean {
+  const [field] = fields;
+  return fields.length === 1 && field?.type === "text" && !field.nullable && limit >= LEAST_TEXTS;
+}

@@ -40,6 +40,7 @@ import {
   type UntypedQuery,
 } from "../query.ts";
 import type { Stored } from "../values.ts";
+import { unlessAborted } from "../within.ts";
 import type { Connection } from "./connection.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
 import { readDeclarations } from "./read-declarations.ts";
@@ -62,6 +63,7 @@ import {
   ESCAPES,
   extendSql,
   insertIfAbsentSql,
+  isTextList,
   planOf,
   type Sql,
   selectByKeySql,
@@ -126,6 +128,10 @@ class SqliteStore implements Store {
 
   get damage(): string | undefined {
     return this.#damage.error === undefined ? undefined : messageOf(this.#damage.error);
+  }
+
+  within(signal: AbortSignal): Store {
+    return unlessAborted(this, signal);
   }
 
   async size(): Promise<StoreSize> {
@@ -385,12 +391,4 @@ class SqliteStore implements Store {
     this.#views?.close();
     this.#connection.close();
   }
-}
-
-/** With fewer rows joining does not pay. */
-const LEAST_TEXTS = 32;
-
-function isTextList({ fields, limit }: ParsedQuery): boolean {
-  const [field] = fields;
-  return fields.length === 1 && field?.type === "text" && !field.nullable && limit >= LEAST_TEXTS;
 }

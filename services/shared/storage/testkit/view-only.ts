@@ -1,6 +1,7 @@
 import type { Collection, Store } from "../port.ts";
+import { READS } from "../within.ts";
 
-const READS: ReadonlySet<PropertyKey> = new Set(["get", "getMany", "getLast", "find", "count", "sum"]);
+const IS_READ: ReadonlySet<PropertyKey> = new Set(READS);
 
 /**
  * A store that answers from views alone, as MongoDB with snapshots is read: a read past the view fails, which a test on
@@ -12,9 +13,10 @@ export function viewOnly(store: Store, exempt: readonly Collection[] = []): Stor
     get(target, name) {
       if (name === "engine") return "mongodb";
       if (name === "snapshot") return take;
+      if (name === "within") return () => viewOnly(store, exempt);
       const own: unknown = Reflect.get(target, name);
       if (typeof own !== "function") return own;
-      if (!READS.has(name)) return own.bind(target);
+      if (!IS_READ.has(name)) return own.bind(target);
       return async (from: Collection, ...rest: unknown[]) => {
         if (!exempt.includes(from)) throw new Error(`${String(name)} of ${from.name} is read past the view`);
         return (own as (...args: unknown[]) => unknown).call(target, from, ...rest);

@@ -38,6 +38,7 @@ export function answerPoolTransactions(
   return answerAtHead(deps.store, {
     endpoint,
     dataKind: "documents",
+    signal,
     read: async (checkpoint, store) => {
       if (isKept === undefined && !(await hasRows(store, pool))) throw notKept("pool");
       const range = await findSlots(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });

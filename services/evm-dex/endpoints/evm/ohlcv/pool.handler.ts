@@ -15,7 +15,7 @@ import { endpoint } from "./pool.endpoint.ts";
 export function ohlcvPoolHandler({ store }: Pick<ServeDeps, "store">): Handler<typeof endpoint> {
   return async (params, { signal }) => {
     const key = { chainId: params.chain_id, poolAddress: params.pool_address };
-    const pool = await getPool(store, key);
+    const pool = await getPool(store.within(signal), key);
     if (pool === undefined) throw notFoundError(endpoint, params);
     const { after_time, before_time, interval } = params;
     const [base, other] =
@@ -23,6 +23,7 @@ export function ohlcvPoolHandler({ store }: Pick<ServeDeps, "store">): Handler<t
     const found = await readAtHead(store, {
       chainId: params.chain_id,
       inSnapshot: true,
+      signal,
       read: async (checkpoint, view) => {
         const pacer = new Pacer(signal);
         const found = await readPoolCandles(view, {

@@ -15,6 +15,7 @@ export function ohlcvTokenHandler({ store }: Pick<ServeDeps, "store">): Handler<
     const found = await readAtHead(store, {
       chainId: chain_id,
       inSnapshot: true,
+      signal,
       read: async (checkpoint, view) => {
         const path = await findPricePath(view, { token, checkpoint });
         const [step, ...steps] = path?.steps ?? [];

@@ -21,6 +21,7 @@ export function ratesHandler({ store, chains }: HistoryDeps): Handler<typeof end
     const deployedHere = chains.find((chain) => chain.chainId === chainId)?.protocols ?? [];
     const found = await readAtHead(store, {
       chainId,
+      signal,
       async read(checkpoint, view) {
         const pacer = new Pacer(signal);
         for (const deployed of deployedHere) {

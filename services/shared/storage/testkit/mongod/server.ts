@@ -78,6 +78,7 @@ export class TestMongod {
   #electionId = new BSON.ObjectId();
   #time = 1;
   #waiters: (() => void)[] = [];
+  #isSilent = false;
   /** Every command but hello and connectionStatus, as it arrived. */
   readonly commands: Doc[] = [];
 
@@ -102,6 +103,17 @@ export class TestMongod {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
     for (const wake of this.#waiters.splice(0)) wake();
+  }
+
+  /** From now on it accepts connections and answers nothing, as behind a dead network; until `speak`. */
+  hush(): void {
+    this.#isSilent = true;
+  }
+
+  /** Connections from before are gone: what was asked stays without an answer. */
+  speak(): void {
+    this.#isSilent = false;
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   /** The next such command fails with this code: not the primary, by default. */
@@ -129,6 +141,7 @@ export class TestMongod {
 
   async #answer(command: Doc, socket: Socket): Promise<Doc> {
     this.#sockets.add(socket);
+    if (this.#isSilent) return new Promise(() => {});
     const name = Object.keys(command)[0] ?? "";
     const lower = name.toLowerCase();
     if (lower === "hello" || lower === "ismaster") return this.#hello(command);
@@ -172,6 +185,7 @@ export class TestMongod {
         this.#waiters.push(resolve);
         setTimeout(resolve, Number(maxAwaitTimeMS)).unref();
       });
+      if (this.#isSilent) return new Promise(() => {});
     }
     const host = this.#address;
     const member = {

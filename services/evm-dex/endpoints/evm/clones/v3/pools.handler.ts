@@ -6,7 +6,7 @@ import type { endpoint } from "./pools.endpoint.ts";
 
 export function clonesPoolsHandler({ store }: ServeDeps): Handler<typeof endpoint> {
   const readPoolList = createPoolLists(store);
-  return async (params) => {
+  return async (params, { signal }) => {
     const { checkpoint, rows } = await readPoolList({
       chainId: params.chain_id,
       family: "clones",
@@ -14,6 +14,7 @@ export function clonesPoolsHandler({ store }: ServeDeps): Handler<typeof endpoin
       order: params.order,
       limit: params.limit,
       offset: params.offset,
+      signal,
     });
     return hasData(checkpoint) ? { rows, version: versionOf(checkpoint) } : { rows };
   };

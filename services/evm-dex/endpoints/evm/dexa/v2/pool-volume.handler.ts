@@ -6,9 +6,9 @@ import { v2VolumeView } from "../../../../views/v2-volume.ts";
 import { endpoint } from "./pool-volume.endpoint.ts";
 
 export function dexaPoolVolumeHandler({ pools }: ServeDeps): Handler<typeof endpoint> {
-  return async (params) => {
+  return async (params, { signal }) => {
     const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "dexa" };
-    const found = await pools.readAsOf(v2VolumeView, key, params);
+    const found = await pools.readAsOf(v2VolumeView, key, { asOf: params, signal });
     if (found === undefined) throw notFoundError(endpoint, params);
     return { rows: [toCells(endpoint, found.row)], version: found.version };
   };

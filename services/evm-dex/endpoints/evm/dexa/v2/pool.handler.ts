@@ -9,9 +9,9 @@ import { endpoint } from "./pool.endpoint.ts";
 
 export function dexaV2PoolHandler({ pools, chains }: ServeDeps): Handler<typeof endpoint> {
   const view = v2PoolView(rewardTokens(chains));
-  return async (params) => {
+  return async (params, { signal }) => {
     const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "dexa" };
-    const found = await pools.readAsOf(view, key, params);
+    const found = await pools.readAsOf(view, key, { asOf: params, signal });
     if (found === undefined) throw notFoundError(endpoint, params);
     const days = params.apr_days_annualized;
     const { swapFeeAprs, ...row } = found.row;

@@ -12,9 +12,16 @@ export function dexaProviderSummaryHandler(
   { memory = new WalletMemory(), ...options }: { fewPositions?: number; memory?: WalletMemory } = {},
 ): Handler<typeof endpoint> {
   const rewards = rewardTokens(chains);
-  return async ({ chain_id: chainId, wallet_address: wallet }) => {
+  return async ({ chain_id: chainId, wallet_address: wallet }, { signal }) => {
     const table = v2Tables.get(chainId);
-    const found = await readProviderSummary(store, { ...options, wallet, chainId, rewards, table, memory });
+    const found = await readProviderSummary(store.within(signal), {
+      ...options,
+      wallet,
+      chainId,
+      rewards,
+      table,
+      memory,
+    });
     if (found === undefined) return { rows: [] };
     const { row, isComplete, checkpoint } = found;
     if (!isComplete) wallets.request({ chainId, wallet });

@@ -6,9 +6,9 @@ import { v3PoolView } from "../../../../views/v3-pool.ts";
 import { endpoint } from "./pool.endpoint.ts";
 
 export function dexbPoolHandler({ pools }: ServeDeps): Handler<typeof endpoint> {
-  return async (params) => {
+  return async (params, { signal }) => {
     const key = { chainId: params.chain_id, poolAddress: params.pool_address, family: "dexb" };
-    const found = await pools.readAsOf(v3PoolView, key, params);
+    const found = await pools.readAsOf(v3PoolView, key, { asOf: params, signal });
     if (found === undefined) throw notFoundError(endpoint, params);
     return { rows: [toCells(endpoint, found.row)], version: found.version };
   };

@@ -6,7 +6,7 @@ import type { endpoint } from "./pools.endpoint.ts";
 
 export function dexbPoolsHandler({ store }: ServeDeps): Handler<typeof endpoint> {
   const readPoolList = createPoolLists(store);
-  return async (params) => {
+  return async (params, { signal }) => {
     const { checkpoint, rows } = await readPoolList({
       chainId: params.chain_id,
       family: "dexb",
@@ -14,6 +14,7 @@ export function dexbPoolsHandler({ store }: ServeDeps): Handler<typeof endpoint>
       order: params.order,
       limit: params.limit,
       offset: params.offset,
+      signal,
     });
     return hasData(checkpoint) ? { rows, version: versionOf(checkpoint) } : { rows };
   };

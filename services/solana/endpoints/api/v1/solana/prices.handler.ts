@@ -10,10 +10,11 @@ import { tokens as tokenDocuments } from "../../../../store/token-collections.ts
 import { endpoint } from "./prices.endpoint.ts";
 
 export function pricesHandler({ store }: Pick<ServeDeps, "store">): Handler<typeof endpoint> {
-  return ({ tokens }) =>
+  return ({ tokens }, { signal }) =>
     answerAtHead(store, {
       endpoint,
       dataKind: "documents",
+      signal,
       read: async ({ slot, time }, view) => {
         const mints = [...new Set(tokens)];
         const [book, documents] = await Promise.all([

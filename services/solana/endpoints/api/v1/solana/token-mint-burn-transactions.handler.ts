@@ -36,10 +36,11 @@ const NEWEST_FIRST = [
 ] as const satisfies (keyof SupplyRow)[];
 
 export function tokenMintBurnTransactionsHandler(deps: ServeDeps): Handler<typeof endpoint> {
-  return (params) =>
+  return (params, { signal }) =>
     answerAtHead(deps.store, {
       endpoint,
       dataKind: "rows",
+      signal,
       read: async (checkpoint, store) => {
         const { token_address: mint, offset: skip, limit } = params;
         const range = await findSlots(store, { checkpoint, window: resolveWindow(params, checkpoint.time) });

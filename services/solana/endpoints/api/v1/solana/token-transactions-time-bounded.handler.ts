@@ -19,6 +19,7 @@ export function tokenTransactionsTimeBoundedHandler(deps: ServeDeps): Handler<ty
     return answerAtHead(deps.store, {
       endpoint,
       dataKind: "rows",
+      signal,
       read: async (checkpoint, store) => {
         const window = resolveWindow(params, checkpoint.time);
         const page = { checkpoint, window, filter: { mint, txTypes: TRADES }, offset, limit, signal };

@@ -23,6 +23,7 @@ export function tokenTransactionsHandler(deps: ServeDeps): Handler<typeof endpoi
     return answerAtHead(deps.store, {
       endpoint,
       dataKind: "rows",
+      signal,
       read: async (checkpoint, store) => {
         const window = resolveWindow(params, checkpoint.time);
         const page = { checkpoint, window, filter, pool, offset, limit, signal };

@@ -11,6 +11,7 @@ export function tokensHandler(deps: ServeDeps): Handler<typeof endpoint> {
     answerAtHead(deps.store, {
       endpoint,
       dataKind: "documents",
+      signal,
       read: async (_, store) => {
         const found = await findTokens(store, { filter, skip, limit, pacer: new Pacer(signal) });
         return found.map(({ mint, symbol, name, decimals }) =>

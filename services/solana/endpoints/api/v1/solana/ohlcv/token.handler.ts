@@ -14,6 +14,7 @@ export function ohlcvTokenHandler(deps: ServeDeps): Handler<typeof endpoint> {
     return answerAtHead(deps.store, {
       endpoint,
       dataKind: "documents",
+      signal,
       read: async (checkpoint, store) => {
         const found = await readCandles(store, {
           mint,

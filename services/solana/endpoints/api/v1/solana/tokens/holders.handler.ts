@@ -13,10 +13,11 @@ import { type HolderRow, type TokenRow, tokens } from "../../../../../store/toke
 import { endpoint } from "./holders.endpoint.ts";
 
 export function tokenHoldersHandler(deps: ServeDeps): Handler<typeof endpoint> {
-  return ({ token_address: mint, limit, offset: skip }) =>
+  return ({ token_address: mint, limit, offset: skip }, { signal }) =>
     answerAtHead(deps.store, {
       endpoint,
       dataKind: "documents",
+      signal,
       read: async ({ time }, store) => {
         const token = await store.get(tokens, { mint });
         if (token === undefined) return [];

@@ -16,10 +16,11 @@ import { type TokenRow, tokens } from "../../../../../store/token-collections.ts
 import { endpoint } from "./security.endpoint.ts";
 
 export function tokenSecurityHandler(deps: ServeDeps): Handler<typeof endpoint> {
-  return ({ token_address: mint }) =>
+  return ({ token_address: mint }, { signal }) =>
     answerAtHead(deps.store, {
       endpoint,
       dataKind: "documents",
+      signal,
       read: async (checkpoint, store) => {
         const token = await store.get(tokens, { mint });
         if (token === undefined) return [];
