@@ -20,6 +20,9 @@ describe("data files of the build", () => {
       "services/a/README.md",
       "proto/status.proto",
       "deploy/secret.json",
+      "deploy/doctor/chains.json",
+      "deploy/doctor/doctor.test.ts",
+      "deploy/doctor/testkit/node.json",
     ]) {
       await mkdir(dirname(join(root, path)), { recursive: true });
       await writeFile(join(root, path), "");
@@ -27,8 +30,9 @@ describe("data files of the build", () => {
   });
   after(() => rm(root, { recursive: true, force: true }));
 
-  it("are what production may read: no sources, tests, benches or notes, and nothing of deploy", () =>
+  it("are what production may read: no sources, tests, benches or notes, and of deploy what the doctor reads", () =>
     expect(listDataFiles(root).sort()).to.deep.equal([
+      "deploy/doctor/chains.json",
       "gateway/auth/limits/gcra.lua",
       "proto/status.proto",
       "services/a/tokens.json",
@@ -53,10 +57,9 @@ describe("the build", () => {
       "services/solana/ingest/main.ts",
       "services/shared/evm/thread/thread.worker.ts",
     ]);
-    expect(entries.filter((path) => /\.(test|bench)\.|^(bench|deploy|proto)/.test(path))).to.deep.equal([
-      "deploy/backup/main.ts",
-      "deploy/reindex/main.ts",
-    ]);
+    expect(
+      entries.filter((path) => /\.(test|bench)\.|\/testkit\/|^(bench|deploy|proto)/.test(path)),
+    ).to.deep.equal(["deploy/backup/main.ts", "deploy/doctor/main.ts", "deploy/reindex/main.ts"]);
     expect(await build(folder)).to.deep.equal([]);
     const built = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith(".js"));
     // What browsers run is data here: it is served as it is.

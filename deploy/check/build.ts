@@ -7,8 +7,9 @@ import { ROOT } from "./command.ts";
 const DATA_FOLDERS = ["gateway", "services", "proto"];
 const CODE_FOLDERS = ["gateway", "services"];
 /** What operators run beside the services, of folders that production otherwise does not need. */
-const OPERATOR_PROGRAMS = ["deploy/reindex/main.ts", "deploy/backup/main.ts"];
-const NOT_DATA = /\.(ts|md|sol)$|\/(bench|suite|test|testkit)\//;
+const OPERATOR_PROGRAMS = ["deploy/reindex/main.ts", "deploy/backup/main.ts", "deploy/doctor/main.ts"];
+const OF_TESTS = /\/(bench|suite|test|testkit)\//;
+const NOT_DATA = /\.(ts|md|sol)$/;
 /** One flat folder for all bundled code: a relative path has the same depth wherever the source was. */
 const BUNDLE = "bundle";
 /**
@@ -110,13 +111,19 @@ export function listEntries(root: string): string[] {
     (script) => /^(?:exec )?node (?:-r \S+ )?--import tsx (\S+\.ts)(?: \w+)?$/.exec(script)?.[1] ?? [],
   );
   const files = [...listFiles(root, CODE_FOLDERS), ...OPERATOR_PROGRAMS];
-  const isEntry = (path: string) => programs.includes(path) && !path.endsWith(".bench.ts");
+  const isEntry = (path: string) =>
+    programs.includes(path) && !path.endsWith(".bench.ts") && !OF_TESTS.test(path);
   return files.filter((path) => isEntry(path) || path.endsWith(".worker.ts")).sort();
 }
 
 /** Files other than source code that production may read, by path relative to `root`. */
 export function listDataFiles(root: string): string[] {
-  return listFiles(root, DATA_FOLDERS).filter((path) => !NOT_DATA.test(path));
+  const ofOperators = listFiles(root, ["deploy"]).filter((path) =>
+    OPERATOR_PROGRAMS.some((program) => dirname(program) === dirname(path)),
+  );
+  return [...listFiles(root, DATA_FOLDERS), ...ofOperators].filter(
+    (path) => !NOT_DATA.test(path) && !OF_TESTS.test(path),
+  );
 }
 
 function listFiles(root: string, folders: readonly string[]): string[] {

@@ -2,28 +2,34 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, buildForTests } from "./build.ts";
 import { ROOT } from "./command.ts";
-import { checkFully } from "./full.ts";
-import { localSteps } from "./local-steps.ts";
-import { completeLockfile, type Lockfile } from "./packages/lockfile.ts";
+import type { Lockfile } from "./packages/lockfile.ts";
 import { runSteps, type Step } from "./step.ts";
-import { ALL_TESTS, runSuite, toFinding } from "./suites/suites.ts";
 
 /** Tests without servers; those that need one are pending here and must run in `full`. */
-const tests: Step = {
-  name: "tests",
-  inspect: async () =>
-    toFinding(
-      await runSuite({ runtime: "node", files: [ALL_TESTS], timeoutMs: 15 * 60_000, pendingAllowed: true }),
-    ),
-};
+async function testStep(): Promise<Step> {
+  const { ALL_TESTS, runSuite, toFinding } = await import("./suites/suites.ts");
+  const options = {
+    runtime: "node",
+    files: [ALL_TESTS],
+    timeoutMs: 15 * 60_000,
+    pendingAllowed: true,
+  } as const;
+  return { name: "tests", inspect: async () => toFinding(await runSuite(options)) };
+}
 
+async function localSteps(): Promise<readonly Step[]> {
+  return (await import("./local-steps.ts")).localSteps;
+}
+
+/** Each imports what it needs: an image is built where the rest of deploy/ is not there. */
 const commands: Readonly<Record<string, () => Promise<boolean>>> = {
-  check: () => runAndSay(localSteps),
-  ok: () => runAndSay([...localSteps, tests]),
-  full: checkFully,
+  check: async () => runAndSay(await localSteps()),
+  ok: async () => runAndSay([...(await localSteps()), await testStep()]),
+  full: async () => (await import("./full.ts")).checkFully(),
   build: async () => say(await build()),
   "build-tests": async () => say(await buildForTests()),
   lockfile: async () => {
+    const { completeLockfile } = await import("./packages/lockfile.ts");
     const path = join(ROOT, "package-lock.json");
     const lock = JSON.parse(readFileSync(path, "utf8")) as Lockfile;
     writeFileSync(path, `${JSON.stringify(completeLockfile(lock), null, 2)}\n`);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestSolana } from "../devnet/solana/testkit.ts";
-import { build } from "./build.ts";
 import { killGroup, ROOT, run } from "./command.ts";
+import { type BuiltImage, buildImage } from "./manifests/dockerfile-steps.ts";
 import { listProcesses, type Process } from "./manifests/process.ts";
 import { findFreePort } from "./servers.ts";
 import type { Finding, Step } from "./step.ts";
@@ -23,23 +23,34 @@ const PAYMENTS = {
   EVM_RPC_8453: "http://127.0.0.1:9",
 };
 
-/** A folder as the image has it: dist/ and production dependencies, nothing else. */
-interface Installation {
-  readonly folder: string;
+/** In this order: the first makes a store for those that follow. */
+const OPERATOR_COMMANDS = [
+  "gateway/cli/keys.js list",
+  "gateway/cli/payments.js list",
+  "deploy/doctor/main.js store",
+  "deploy/doctor/main.js --help",
+  "deploy/backup/main.js backup --to backup",
+  "deploy/backup/main.js check",
+  "deploy/reindex/main.js --help",
+  "services/evm-dex/audit/main.js --help",
+];
+
+/** What the steps of the Dockerfile leave: dist/ and production dependencies, nothing else. */
+interface Installation extends BuiltImage {
   readonly remove: () => void;
 }
 
-/** Steps that build what the image runs, install it without development dependencies, and start and stop each process. */
+/** Steps that execute those of the Dockerfile, and start and stop each process of what they leave. */
 export function productionSteps(): Step[] {
   let installed: Installation | undefined;
   const processes = listProcesses(ROOT);
   return [
     {
-      name: "build and production install",
+      name: "steps of the Dockerfile",
       inspect: async () => {
-        const { faults, ...made } = await install();
-        if (faults.length === 0) installed = made;
-        return { faults };
+        const made = await install();
+        if (made.faults.length === 0) installed = made;
+        return { faults: made.faults };
       },
     },
     ...processes.map((process) => ({
@@ -57,17 +68,15 @@ export function productionSteps(): Step[] {
           : inspectSbom(installed.folder),
     },
     {
-      name: "built keys and payments commands",
+      name: "built commands of operators",
       inspect: async () => {
         if (installed === undefined) return { faults: ["there is no build to start"] };
         const { folder, remove } = installed;
-        const env = { DATA_DIR: join(folder, "data-commands"), MONGODB_URL: "" };
+        const env = { ...installed.env, DATA_DIR: join(folder, "data-commands"), MONGODB_URL: "" };
         const faults: string[] = [];
-        for (const name of ["keys", "payments"]) {
-          const { ok, output } = await run(["node", `dist/gateway/cli/${name}.js`, "list"], {
-            cwd: folder,
-            env,
-          });
+        for (const words of OPERATOR_COMMANDS) {
+          const [program = "", ...args] = words.split(" ");
+          const { ok, output } = await run(["node", `dist/${program}`, ...args], { cwd: folder, env });
           if (!ok) faults.push(output);
         }
         remove();
@@ -77,17 +86,18 @@ export function productionSteps(): Step[] {
   ];
 }
 
-async function install(): Promise<Installation & { faults: string[] }> {
+async function install(): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), "production-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);
-  const faults = await build(join(folder, "dist"));
-  if (faults.length > 0) return { folder, remove, faults };
-  for (const name of ["package.json", "package-lock.json", ".npmrc"])
-    cpSync(join(ROOT, name), join(folder, name));
-  const command = ["npm", "ci", "--omit=dev", "--ignore-scripts", "--prefer-offline"];
-  const { ok, output } = await run(command, { cwd: folder });
-  return { folder, remove, faults: ok ? [] : [output] };
+  const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+  const built = await buildImage(read("deploy/Dockerfile"), {
+    root: ROOT,
+    dockerignore: read(".dockerignore"),
+    folder,
+    env: { npm_config_prefer_offline: "true" },
+  });
+  return { ...built, remove };
 }
 
 interface Sbom {
@@ -99,15 +109,14 @@ interface LockFile {
 }
 
 /** What the Dockerfile writes beside the programs: every production dependency, and none of development is installed. */
-async function inspectSbom(folder: string): Promise<Finding> {
-  const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as LockFile;
-  const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+function inspectSbom(folder: string): Finding {
+  const read = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
+  const { packages } = read(join(ROOT, "package-lock.json")) as LockFile;
+  const { dependencies } = read(join(ROOT, "package.json")) as {
     readonly dependencies: Readonly<Record<string, string>>;
   };
-  const command = "npm pkg delete devDependencies && npm sbom --sbom-format=spdx";
-  const { ok, stdout, output } = await run(["sh", "-c", command], { cwd: folder });
-  if (!ok) return { faults: [output] };
-  const named = new Set((JSON.parse(stdout) as Sbom).packages.map(({ name }) => name));
+  const sbom = read(join(folder, "sbom.spdx.json")) as Sbom;
+  const named = new Set(sbom.packages.map(({ name }) => name));
   const missing = Object.keys(dependencies).filter((name) => !named.has(name));
   const foreign = Object.keys(packages).filter(
     (path) => packages[path]?.dev === true && existsSync(join(folder, path)),
@@ -121,10 +130,10 @@ async function inspectSbom(folder: string): Promise<Finding> {
   };
 }
 
-async function startAndStop(described: Process, { folder }: Installation): Promise<string[]> {
+async function startAndStop(described: Process, { folder, env: imageEnv }: Installation): Promise<string[]> {
   const dataDir = join(folder, `data-${described.name}`);
   mkdirSync(dataDir);
-  if (described.role !== "ingest") return startAndAsk(described, { folder, dataDir });
+  if (described.role !== "ingest") return startAndAsk(described, { folder, dataDir, imageEnv });
   const port = await findFreePort();
   const solana = await createTestSolana();
   solana.produce(40);
@@ -135,6 +144,7 @@ async function startAndStop(described: Process, { folder }: Installation): Promi
   );
   try {
     const env = {
+      ...imageEnv,
       DATA_DIR: dataDir,
       [`EVM_RPC_${CHAIN_ID}`]: `http://127.0.0.1:${port}`,
       [`START_BLOCK_${CHAIN_ID}`]: "0",
@@ -152,9 +162,13 @@ async function startAndStop(described: Process, { folder }: Installation): Promi
   }
 }
 
-async function startAndAsk(described: Process, at: { folder: string; dataDir: string }): Promise<string[]> {
+async function startAndAsk(
+  described: Process,
+  at: { folder: string; dataDir: string; imageEnv: BuiltImage["env"] },
+): Promise<string[]> {
   const [http, grpc, x402] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const env = {
+    ...at.imageEnv,
     DATA_DIR: at.dataDir,
     GATEWAY_PORT: String(http),
     HTTP_PORT: String(http),
@@ -184,7 +198,7 @@ async function supervise(
   const child = spawn("node", [built], {
     cwd: given.folder,
     // Stores of the machine must not make a difference to what is shown here.
-    env: { ...process.env, MONGODB_URL: "", REDIS_URL: "", NODE_ENV: "production", ...given.env },
+    env: { ...process.env, MONGODB_URL: "", REDIS_URL: "", ...given.env },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { readDockerignore } from "./build-context.ts";
 import type { Process } from "./process.ts";
 
-interface Instruction {
+export interface Instruction {
   readonly keyword: string;
   readonly rest: string;
 }
@@ -40,7 +41,7 @@ export function findDockerfileFaults(
   return [...faults, ...findEndFaults(instructions, tree.processes)];
 }
 
-function parseDockerfile(text: string): Instruction[] {
+export function parseDockerfile(text: string): Instruction[] {
   return text
     .replace(/\\\n/g, " ")
     .split("\n")
@@ -86,10 +87,7 @@ function findCopyFaults(
   const from = words.find((word) => word.startsWith("--from="))?.slice("--from=".length);
   if (from !== undefined)
     return given.stages.has(from) ? [] : [`COPY ${rest}: there is no stage ${from} above`];
-  const admitted = given.dockerignore
-    .split("\n")
-    .filter((line) => line.startsWith("!"))
-    .map((line) => line.slice(1));
+  const { admitted } = readDockerignore(given.dockerignore);
   return words.slice(0, -1).flatMap((source) => {
     if (!existsSync(join(given.root, source))) return [`COPY ${rest}: ${source} does not exist`];
     const enters = admitted.some((path) => path === source || path.startsWith(`${source}/`));

@@ -68,3 +68,22 @@ export function fixedFields(filter: Doc): Set<string> {
   }
   return fixed;
 }
+
+/** The stages that the adapter uses: $match and $group over sums. */
+export function aggregate(docs: Iterable<Doc>, pipeline: readonly Doc[]): Doc[] {
+  let rows = [...docs];
+  for (const stage of pipeline) {
+    if ("$match" in stage) rows = rows.filter((doc) => matches(doc, stage.$match as Doc));
+    else if ("$group" in stage) {
+      const group: Doc = {};
+      for (const [name, how] of Object.entries(stage.$group as Doc)) {
+        const what = (how as { $sum?: unknown } | null)?.$sum;
+        const termOf = (doc: Doc): number =>
+          typeof what === "string" ? Number(doc[what.slice(1)] ?? 0) : Number(what);
+        group[name] = name === "_id" ? how : rows.reduce((sum, doc) => sum + termOf(doc), 0);
+      }
+      rows = rows.length === 0 ? [] : [group];
+    }
+  }
+  return rows;
+}

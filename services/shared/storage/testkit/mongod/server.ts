@@ -6,7 +6,7 @@
 import { once } from "node:events";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { BSON } from "mongodb";
-import { type Doc, matches, projected, sorted } from "./documents.ts";
+import { aggregate, type Doc, matches, projected, sorted } from "./documents.ts";
 import { serve } from "./wire.ts";
 
 export interface TestMongodOptions {
@@ -385,22 +385,4 @@ function updated(doc: Doc, { u, now }: { u: Doc | Doc[]; now: BSON.Timestamp }):
   if (stage === undefined || !("$set" in stage)) return { _id: doc._id, ...stage };
   const set = Object.entries(stage.$set as Doc).map(([k, v]) => [k, v === "$$CLUSTER_TIME" ? now : v]);
   return { ...doc, ...Object.fromEntries(set) };
-}
-
-function aggregate(docs: Iterable<Doc>, pipeline: readonly Doc[]): Doc[] {
-  let rows = [...docs];
-  for (const stage of pipeline) {
-    if ("$match" in stage) rows = rows.filter((doc) => matches(doc, stage.$match as Doc));
-    else if ("$group" in stage) {
-      const group: Doc = {};
-      for (const [name, how] of Object.entries(stage.$group as Doc)) {
-        const what = (how as { $sum?: unknown } | null)?.$sum;
-        const termOf = (doc: Doc): number =>
-          typeof what === "string" ? Number(doc[what.slice(1)] ?? 0) : Number(what);
-        group[name] = name === "_id" ? how : rows.reduce((sum, doc) => sum + termOf(doc), 0);
-      }
-      rows = rows.length === 0 ? [] : [group];
-    }
-  }
-  return rows;
 }
