@@ -4,10 +4,10 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import type { WriteStep } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
+import { storeWith } from "../../shared/storage/within.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { poolStates } from "../store/collections.ts";
 import { startTestIngest, type TestIngest } from "./kit/harness.ts";
-import { storeWith } from "./kit/rows.ts";
 
 /** Responses, ETags and snapshots are identified by the checkpoint's block: their data must not change within it. */
 describeWithChain("evm-dex ingest: between two checkpoints", () => {

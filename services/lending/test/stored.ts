@@ -114,13 +114,3 @@ export async function stepsOf(store: Store, options: Written): Promise<WriteStep
 export async function writeBlock(store: Store, options: Written): Promise<void> {
   await store.write(await stepsOf(store, options));
 }
-
-/** A store with some of its methods replaced; the others are its own. */
-export function storeWith(store: Store, replaced: Partial<Store>): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      const own = Reflect.get(replaced, name) ?? Reflect.get(target, name);
-      return typeof own === "function" ? own.bind(target) : own;
-    },
-  });
-}

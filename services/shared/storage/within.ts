@@ -14,23 +14,25 @@ export function unlessAborted(store: Store, signal: AbortSignal): Store {
       return own(from, ...rest);
     };
   };
-  return replaceMethods(store, {
+  return storeWith(store, {
     ...Object.fromEntries(READS.map((name) => [name, read(name)])),
-    async snapshot(...[target, key, work]: Parameters<Store["snapshot"]>) {
+    async snapshot(target, key, work) {
       signal.throwIfAborted();
       return store.snapshot(target, key, (view) => work(unlessAborted(view, signal)));
     },
-    within: (other: AbortSignal) => unlessAborted(store, AbortSignal.any([signal, other])),
+    within: (other) => unlessAborted(store, AbortSignal.any([signal, other])),
   });
 }
 
-/** A store with other methods in the place of some of its own. */
-export function replaceMethods(store: Store, methods: Readonly<Record<string, unknown>>): Store {
+/** A store with some of its methods replaced, of those within a signal too; the others are its own. */
+export function storeWith(store: Store, replaced: Partial<Store>): Store {
+  const within: Store["within"] = (signal) => storeWith(store.within(signal), replaced);
+  const own: Partial<Store> = { within, ...replaced };
   return new Proxy(store, {
     get(target, name) {
-      if (Object.hasOwn(methods, name)) return methods[name as string];
-      const own: unknown = Reflect.get(target, name);
-      return typeof own === "function" ? own.bind(target) : own;
+      if (Object.hasOwn(own, name)) return own[name as keyof Store];
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
     },
   });
 }

@@ -1,17 +1,16 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
 import type { Collection, Store } from "../storage/port.ts";
-import { READS, replaceMethods } from "../storage/within.ts";
+import { READS, storeWith } from "../storage/within.ts";
 import { activeSpan } from "./active.ts";
 import { type Tracing, withSpan } from "./tracing.ts";
 
 /** A store whose reads for a traced request have spans; the same store while tracing is off. */
 export function traceStore(store: Store, tracing: Tracing | undefined): Store {
   if (tracing === undefined) return store;
-  return replaceMethods(store, {
+  return storeWith(store, {
     ...Object.fromEntries(READS.map((name) => [name, traceRead(store, name, tracing)])),
-    snapshot: (...[target, key, read]: Parameters<Store["snapshot"]>) =>
-      store.snapshot(target, key, (view) => read(traceStore(view, tracing))),
-    within: (signal: AbortSignal) => traceStore(store.within(signal), tracing),
+    snapshot: (target, key, read) => store.snapshot(target, key, (view) => read(traceStore(view, tracing))),
+    within: (signal) => traceStore(store.within(signal), tracing),
   });
 }
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { decodeFunctionData, encodeFunctionResult, multicall3Abi } from "viem";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { put, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { storeWith } from "../../../shared/storage/within.ts";
 import { EMPTY_POSITION, positionText } from "../../metrics/lp-position.ts";
 import { EMPTY_V2_STATE, type V2State, writeV2State } from "../../protocols/aerodrome-v2/state.ts";
 import { checkpoints, inactivePools, type PoolRow, poolStates, pools } from "../../store/collections.ts";
@@ -17,7 +18,6 @@ import {
   openTestStore,
   poolRow,
   poolStateRow,
-  storeWith,
 } from "../../test/kit/rows.ts";
 import { ReadBudget } from "./read-budget.ts";
 import { readRequestedWallets } from "./requested-wallets.ts";

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { remove, type Store } from "../../../shared/storage/port.ts";
+import { storeWith } from "../../../shared/storage/within.ts";
 import { walletRequests } from "../../store/v2-collections.ts";
-import { address, CHAIN_ID, openTestStore, storeWith } from "../../test/kit/rows.ts";
+import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import { MAX_WAITING, RequestedWallets } from "./requested-wallets.ts";
 
 const at = (n: number) => ({ chainId: CHAIN_ID, wallet: address(n) });

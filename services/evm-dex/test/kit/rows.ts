@@ -130,13 +130,3 @@ export function poolStateRow(row: Partial<PoolStateRow> = {}): PoolStateRow {
     ...row,
   };
 }
-
-/** A store with some of its methods replaced; the others are its own. */
-export function storeWith(store: Store, replaced: Partial<Store>): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      const own = Reflect.get(replaced, name) ?? Reflect.get(target, name);
-      return typeof own === "function" ? own.bind(target) : own;
-    },
-  });
-}

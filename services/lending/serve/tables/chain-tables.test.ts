@@ -3,21 +3,14 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import type { PriceSource } from "../../../shared/grpc/types.ts";
 import { deleteIndex, partsOfIndex } from "../../../shared/ingest/reindex.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import { storeWith } from "../../../shared/storage/within.ts";
 import type { ChainDeployments } from "../../deployments.ts";
 import type { ProtocolId } from "../../protocols/protocol-id.ts";
 import { COLLECTIONS } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { CURATORS } from "../../test/answers.ts";
 import { address, fakeProtocol, marketRow, vaultRow } from "../../test/fake-protocol.ts";
-import {
-  CHAIN_ID,
-  fakeChain,
-  openTestStore,
-  stepsOf,
-  storeWith,
-  timeOf,
-  writeBlock,
-} from "../../test/stored.ts";
+import { CHAIN_ID, fakeChain, openTestStore, stepsOf, timeOf, writeBlock } from "../../test/stored.ts";
 import { ChainTables, type TableEvents } from "./chain-tables.ts";
 
 const USDC = address(1);

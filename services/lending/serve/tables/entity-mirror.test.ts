@@ -6,6 +6,7 @@ import { MongoClient } from "mongodb";
 import { TimeSlices } from "../../../shared/process/time-slices.ts";
 import { openMongoStore } from "../../../shared/storage/mongodb/store.ts";
 import { put, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
+import { storeWith } from "../../../shared/storage/within.ts";
 import { describeWithProcesses } from "../../../shared/testkit/describe.ts";
 import type { EntitySet } from "../../protocols/protocol.ts";
 import { COLLECTIONS, checkpoints, entities } from "../../store/collections.ts";
@@ -16,7 +17,6 @@ import {
   checkpointRow,
   openTestStore,
   stepsOf,
-  storeWith,
   unitRow,
   type Written,
   writeBlock,

@@ -4,13 +4,14 @@ import { ServiceError } from "../../../shared/errors.ts";
 import { hasData } from "../../../shared/index/evm/checkpoint.ts";
 import { HeadWatcher } from "../../../shared/service/head-watcher.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import { storeWith } from "../../../shared/storage/within.ts";
 import { until } from "../../../shared/testkit/fixture.ts";
 import { endpoints, rates } from "../../contract.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
 import { CURATORS } from "../../test/answers.ts";
 import { vaultRow } from "../../test/fake-protocol.ts";
-import { CHAIN_ID, fakeChain, openTestStore, storeWith, timeOf, writeBlock } from "../../test/stored.ts";
+import { CHAIN_ID, fakeChain, openTestStore, timeOf, writeBlock } from "../../test/stored.ts";
 import { protocolOf } from "../serving.ts";
 import { LendingTables } from "./lending-tables.ts";
 
