@@ -5,7 +5,7 @@
  * to stay flat. BENCH_MINUTES (30), BENCH_RATE requests a second (25), BENCH_SEED (1); BENCH_SAMPLES: a file for all
  * samples; LAYOUT_MONGODB_URL, LAYOUT_REDIS_URL as stores.
  */
-import { writeFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { buildForTests, TEST_DIST } from "../deploy/check/build.ts";
 import { disturb, type Fault } from "../deploy/test/layout/faults.ts";
 import { startLayout } from "../deploy/test/layout/layout.ts";
@@ -21,6 +21,8 @@ import { quantile } from "./stats.ts";
 const MINUTES = Number(process.env.BENCH_MINUTES ?? 30);
 const RATE = Number(process.env.BENCH_RATE ?? 25);
 const SEED = Number(process.env.BENCH_SEED ?? 1);
+/** Appended to as the run goes on. */
+const SAMPLES = process.env.BENCH_SAMPLES;
 const SAMPLE_MS = 10_000;
 /** A process is disturbed about so often in all. */
 const REST_MS = 8_000;
@@ -62,14 +64,15 @@ function elapsedMs(): number {
 
 async function sampleUntil(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    samples.push(...(await sampleAll(layout.members, elapsedMs())));
+    const taken = await sampleAll(layout.members, elapsedMs());
+    samples.push(...taken);
+    if (SAMPLES !== undefined)
+      appendFileSync(SAMPLES, taken.map((each) => `${JSON.stringify(each)}\n`).join(""));
     await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS));
   }
 }
 
 function report(): void {
-  if (process.env.BENCH_SAMPLES !== undefined)
-    writeFileSync(process.env.BENCH_SAMPLES, samples.map((sample) => `${JSON.stringify(sample)}\n`).join(""));
   const failed = answers.filter(({ status }) => status !== 200).length / answers.length;
   console.log(
     `${MINUTES} minutes, ${faults.length} faults: ${JSON.stringify(countBy(faults, ({ kind }) => kind))}`,

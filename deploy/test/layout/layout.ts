@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Mutex } from "../../../services/shared/process/mutex.ts";
 import { SERVICE_NAMES } from "../../../services/shared/settings/settings.ts";
-import { findFreePort } from "../../check/servers.ts";
 import { createTestSolana, type TestSolana } from "../../devnet/solana/testkit.ts";
 import { createTestChain, type TestChain } from "../../devnet/testkit.ts";
+import { findLastingPort } from "./lasting-port.ts";
 import { Member, type MemberPlan, type Role } from "./member.ts";
 
 export const KEY = "key of the layout";
@@ -149,7 +149,7 @@ async function planMembers({ dataDir, chain, solana, env }: Parts): Promise<Memb
     const list: { http: string; grpc: string }[] = [];
     addresses[role] = list;
     for (let index = 0; index < (role === "solana" ? REPLICAS + 1 : REPLICAS); index += 1) {
-      const [http, grpc] = [await findFreePort(), await findFreePort()];
+      const [http, grpc] = [await findLastingPort(), await findLastingPort()];
       list.push({ http: `http://127.0.0.1:${http}`, grpc: `127.0.0.1:${grpc}` });
       const own = { HTTP_PORT: String(http), GRPC_PORT: String(grpc) };
       plans.push({
@@ -165,7 +165,7 @@ async function planMembers({ dataDir, chain, solana, env }: Parts): Promise<Memb
   }
   for (const service of SERVICE_NAMES) {
     for (let index = 0; index < 2; index += 1) {
-      const port = await findFreePort();
+      const port = await findLastingPort();
       plans.push({
         ...{ role: `${service}-ingest`, index, program: `services/${service}/ingest/main.ts` },
         readyUrl: `http://127.0.0.1:${port}/livez`,
@@ -175,7 +175,7 @@ async function planMembers({ dataDir, chain, solana, env }: Parts): Promise<Memb
     }
   }
   for (let index = 0; index < 2; index += 1) {
-    const [port, admin] = [await findFreePort(), await findFreePort()];
+    const [port, admin] = [await findLastingPort(), await findLastingPort()];
     const upstreams = Object.fromEntries(
       SERVICE_NAMES.flatMap((service) => {
         const name = service.toUpperCase().replace("-", "_");
