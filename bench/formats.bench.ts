@@ -2,6 +2,7 @@
  * npm run bench:formats — 10,000 rows of the v2 pool list in each format: bytes, bytes after brotli as the gateway sends
  * them, and CPU beside that of the specified JSON in the same run.
  */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +18,7 @@ import { cellsOf } from "../services/shared/format/rows.ts";
 import { writeTable } from "../services/shared/format/write-table.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { testContext } from "../services/shared/testkit/handler-context.ts";
 import { median } from "./stats.ts";
 import { CHAIN, moveHead, writeV2Pools } from "./synthetic/v2.ts";
 
@@ -33,7 +35,7 @@ try {
   await writeV2Pools(store, { pools: ROWS, active: 0.3 });
   await moveHead(store, { block: 0, touched: 100, pools: ROWS });
   const handler = dexaPoolsHandler(depsOf(store, [CHAIN]));
-  const answer = await handler({ chain_id: 8453, limit: ROWS, offset: 0 }, undefined as never);
+  const answer = await handler({ chain_id: 8453, limit: ROWS, offset: 0 }, testContext());
   // Cells, as most handlers return them; these lists hold rendered rows, which JSON takes as they are.
   const rows: (readonly Cell[])[] = answer.rows.map(cellsOf);
   const write = async (format: Format): Promise<Buffer> => {

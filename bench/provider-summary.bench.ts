@@ -3,6 +3,7 @@
  * every half second: how long a response takes, and how long it keeps the event loop from all other requests. On SQLite,
  * and on MongoDB where MONGODB_URL names a server.
  */
+
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,6 +14,7 @@ import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { depsOf } from "../services/evm-dex/test/kit/answers.ts";
 import { renderTable } from "../services/shared/contract/render-table.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { testContext } from "../services/shared/testkit/handler-context.ts";
 import { startScript } from "./script.ts";
 import { median, quantile } from "./stats.ts";
 import { type BenchEngine, dropBenchDatabase, openBenchStore } from "./synthetic/bench-store.ts";
@@ -40,7 +42,7 @@ async function measure(engine: BenchEngine): Promise<Figure[]> {
     const read = async () => {
       const startedMs = performance.now();
       const { result, cpuMs, heldMs } = await whileWatching(() =>
-        handler({ chain_id: 8453, wallet_address: WALLET as `0x${string}` }, undefined as never),
+        handler({ chain_id: 8453, wallet_address: WALLET as `0x${string}` }, testContext()),
       );
       renderTable(dexaProviderSummary, result.rows);
       return { ms: performance.now() - startedMs, cpuMs, heldMs };

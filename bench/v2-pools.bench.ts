@@ -2,6 +2,7 @@
  * npm run bench:v2-pools — a full page of the v2 pool list with its week of metrics, beside JSON.stringify of the same
  * rows in the same run: at once for a head that was answered before, and for heads that were not.
  */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { depsOf } from "../services/evm-dex/test/kit/answers.ts";
 import { renderTable } from "../services/shared/contract/render-table.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { testContext } from "../services/shared/testkit/handler-context.ts";
 import { median } from "./stats.ts";
 import { CHAIN, moveHead, writeV2Pools } from "./synthetic/v2.ts";
 
@@ -30,7 +32,7 @@ try {
   const handler = dexaPoolsHandler(depsOf(store, [CHAIN]));
   const readPage = async (offset: number) => {
     const startedMs = performance.now();
-    const { rows } = await handler({ chain_id: 8453, limit: LIMIT, offset }, undefined as never);
+    const { rows } = await handler({ chain_id: 8453, limit: LIMIT, offset }, testContext());
     const body = renderTable(dexaPools, rows);
     return { ms: performance.now() - startedMs, rows, size: body.length };
   };

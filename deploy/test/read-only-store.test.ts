@@ -1,8 +1,10 @@
-import { chmod } from "node:fs/promises";
+import { chmod, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
-import { startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
+import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 const SOL = "So11111111111111111111111111111111111111112";
@@ -76,6 +78,29 @@ describeThorough("services over a store that they may only read", () => {
     await Promise.all(Object.values(services).map((service) => service.stop()));
     const lines = Object.values(services).flatMap((service) => service.lines);
     expect(lines.filter((line) => /queueing wallets|cannot be asked for/.test(line))).to.deep.equal([]);
+  });
+
+  it("are looked at by commands that only read: the audit, and the export of pools", async () => {
+    const { dataDir, deploymentsFile } = stack.data;
+    const env = { DATA_DIR: dataDir, DEPLOYMENTS_FILE: deploymentsFile };
+    const run = (program: string, ...args: string[]) =>
+      runProgram(program, { args, env, obeysPermissions: true });
+    const audit = await run(
+      "services/evm-dex/audit/main.ts",
+      "--chain",
+      "8453",
+      "--pools",
+      "1",
+      "--store-only",
+    );
+    expect(audit.code, audit.stderr + audit.stdout).to.equal(0);
+    expect(audit.stdout).to.match(/values of 1 pools: 0 differ/);
+    const out = join(await mkdtemp(join(tmpdir(), "read-only-")), "pools");
+    const pools = ["export", "--chain", "8453", "--out", out] as const;
+    const exported = await run("services/evm-dex/ingest/pools-file/main.ts", ...pools);
+    // The devnet's blocks may not be final yet: what counts is that the store was read.
+    expect(exported.stderr).to.match(/\d+ pools|final/);
+    expect(exported.stderr).not.to.match(/permission|may only read|readonly/);
   });
 
   it("are refused where they must write: the ingest and the gateway say so and end", async () => {

@@ -62,6 +62,8 @@ function takingTurns(store: Store, world: { scheduler: fc.Scheduler; writes: "wh
           }
         };
       }
+      // Asks nobody: its reads do.
+      if (name === "within") return (signal: AbortSignal) => takingTurns(target.within(signal), world);
       const value = Reflect.get(target, name);
       if (typeof value !== "function") return value;
       return async (...given: unknown[]) => {

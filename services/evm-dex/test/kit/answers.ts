@@ -1,7 +1,8 @@
 import type { Cell } from "../../../shared/contract/column.ts";
-import type { Endpoint, Handler, HandlerContext, ParamsOf } from "../../../shared/contract/endpoint.ts";
+import type { Endpoint, Handler, ParamsOf } from "../../../shared/contract/endpoint.ts";
 import { checkRows } from "../../../shared/contract/testkit/check-rows.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import { testContext } from "../../../shared/testkit/handler-context.ts";
 import type { ChainDeployments } from "../../deployments.ts";
 import type { ServeDeps } from "../../serve/deps.ts";
 import { PoolReader } from "../../serve/pool/pool-reader.ts";
@@ -13,7 +14,7 @@ export async function rowsOf<E extends Endpoint>(
   handler: Handler<E>,
   params: ParamsOf<E>,
 ): Promise<Record<string, Cell>[]> {
-  const answer = await handler(params, {} as HandlerContext);
+  const answer = await handler(params, testContext());
   const rows = answer.rows.map((row) => (typeof row === "string" ? (JSON.parse(row) as Cell[]) : row));
   checkRows(endpoint, rows);
   return rows.map((cells) =>
@@ -26,7 +27,7 @@ export async function refusalOf<E extends Endpoint>(
   handler: Handler<E>,
   params: ParamsOf<E>,
 ): Promise<string | undefined> {
-  const error = await handler(params, {} as HandlerContext).then(
+  const error = await handler(params, testContext()).then(
     () => undefined,
     (caught: unknown) => caught,
   );

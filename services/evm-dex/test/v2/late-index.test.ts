@@ -6,6 +6,7 @@ import type { Cell } from "../../../shared/contract/column.ts";
 import { put, removeWhere } from "../../../shared/storage/port.ts";
 import { describeOnEngines } from "../../../shared/storage/testkit/engines.ts";
 import { describeThorough } from "../../../shared/testkit/describe.ts";
+import { testContext } from "../../../shared/testkit/handler-context.ts";
 import { dexaProviderSummary } from "../../contract.ts";
 import { loadDeployments } from "../../deployments.ts";
 import { dexaProviderSummaryHandler } from "../../endpoints/evm/dexa/v2/provider-summary.handler.ts";
@@ -76,7 +77,7 @@ describeThorough("dexa v2: an index that begins after its pools", () => {
     const followed = { ...deps, v2Tables: follower.v2Tables };
     const fromTable = dexaProviderSummaryHandler(followed, { fewPositions: -1, memory: follower.memory });
     expect(await rowsOf(dexaProviderSummary, fromTable, params), "from the table").to.deep.equal([row]);
-    const { version } = await handler(params, {} as never);
+    const { version } = await handler(params, testContext());
     await requested.flush();
     return { row, knownFrom: version?.positionsFromBlock };
   }

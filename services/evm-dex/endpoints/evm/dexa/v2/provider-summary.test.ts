@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import type { Hex } from "../../../../../shared/evm/port.ts";
 import { put, type Store } from "../../../../../shared/storage/port.ts";
+import { testContext } from "../../../../../shared/testkit/handler-context.ts";
 import { EMPTY_V2_STATE, writeV2State } from "../../../../protocols/aerodrome-v2/state.ts";
 import { WalletMemory } from "../../../../serve/provider/wallet-memory.ts";
 import { inactivePools, pools } from "../../../../store/collections.ts";
@@ -43,7 +44,7 @@ describe("/evm/dexa/v2/provider-summary", () => {
     const wallets = { request: (key: unknown) => requested.push(key) };
     const handler = dexaProviderSummaryHandler({ ...depsOf(store, [sample.world.chain]), wallets });
     const params = { chain_id: 8453, wallet_address: wallet as Hex } as const;
-    const { rows, version } = await handler(params, {} as never);
+    const { rows, version } = await handler(params, testContext());
     const cells = rows[0] as readonly unknown[];
     const row = Object.fromEntries(endpoint.columns.map(({ name }, i) => [name, cells[i]]));
     return { row, version, requested };

@@ -6,6 +6,8 @@ import { after, before, it } from "mocha";
 import { MongoClient } from "mongodb";
 import { EXAMPLES_PATH, type Examples } from "../../services/shared/contract/examples.ts";
 import { SERVICE_NAMES, type ServiceName } from "../../services/shared/settings/settings.ts";
+import { fileOf } from "../../services/shared/storage/open.ts";
+import { STORE_NAMES } from "../../services/shared/storage/stores.ts";
 import { TestMongod } from "../../services/shared/storage/testkit/mongod/server.ts";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
@@ -16,37 +18,62 @@ import { type Stack, startStack } from "./stack.ts";
 const OWN_SERVER = process.env.LAYOUT_MONGODB_URL;
 type Services = Readonly<Record<ServiceName, TestProcess>>;
 
-describeThorough("stores of MongoDB that were backed up, dropped and restored", () => {
-  let server: TestMongod | undefined;
-  let url: string;
+/** Where an installation keeps its stores. */
+interface Engine {
+  /** For its processes. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Loses every store: what a restore is for. */
+  drop(dataDir: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openMongodb(): Promise<Engine> {
+  const server = OWN_SERVER === undefined ? await TestMongod.start() : undefined;
+  const url = server?.url ?? (OWN_SERVER as string);
+  const drop = async () => {
+    const client = new MongoClient(url);
+    for (const name of DATABASES) await client.db(name).dropDatabase();
+    await client.close();
+  };
+  const close = async () => (server === undefined ? drop() : server.close());
+  return { settings: { MONGODB_URL: url }, drop, close };
+}
+
+const SQLITE: Engine = {
+  settings: {},
+  async drop(dataDir) {
+    for (const name of STORE_NAMES)
+      for (const end of ["", "-wal", "-shm"]) await rm(`${fileOf(name, dataDir)}${end}`, { force: true });
+  },
+  close: async () => {},
+};
+
+for (const [name, open] of Object.entries({ MongoDB: openMongodb, SQLite: async () => SQLITE }))
+  describeThorough(`stores of ${name} that were backed up, lost and restored`, () => describeRestored(open));
+
+function describeRestored(open: () => Promise<Engine>): void {
+  let engine: Engine | undefined;
   let stack: Stack;
   let folder: string;
   const started: TestProcess[] = [];
   before(async () => {
-    server = OWN_SERVER === undefined ? await TestMongod.start() : undefined;
-    url = server?.url ?? (OWN_SERVER as string);
-    folder = await mkdtemp(join(tmpdir(), "restored-mongodb-"));
-    stack = await startStack({ MONGODB_URL: url });
+    engine = await open();
+    folder = await mkdtemp(join(tmpdir(), "restored-stores-"));
+    stack = await startStack(engine.settings);
   });
   after(async () => {
     await Promise.all(started.map((program) => program.stop("SIGKILL")));
     await stack?.stop();
-    if (stack !== undefined && server === undefined) await dropAll();
-    await server?.close();
+    if (stack !== undefined) await engine?.close();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
-  async function dropAll(): Promise<void> {
-    const client = new MongoClient(url);
-    for (const name of DATABASES) await client.db(name).dropDatabase();
-    await client.close();
-  }
   const env = (more: Readonly<Record<string, string>> = {}) => {
     const { dataDir, deploymentsFile } = stack.data;
     const ports = { HTTP_PORT: "0", GRPC_PORT: "0" };
     return {
       DATA_DIR: dataDir,
       DEPLOYMENTS_FILE: deploymentsFile,
-      MONGODB_URL: url,
+      ...engine?.settings,
       LOG_LEVEL: "info",
       ...ports,
       ...more,
@@ -121,7 +148,7 @@ describeThorough("stores of MongoDB that were backed up, dropped and restored", 
     await run("deploy/backup/main.ts", "backup", "--to", join(folder, "copy"));
 
     await Promise.all(Object.values(stack.processes).map((program) => program.stop()));
-    await dropAll();
+    await engine?.drop(stack.data.dataDir);
     await run("deploy/backup/main.ts", "restore", "--from", join(folder, "copy"));
     const services = await startServices();
     expect(await readTables(services, requests)).to.deep.equal(before);
@@ -130,4 +157,4 @@ describeThorough("stores of MongoDB that were backed up, dropped and restored", 
     expect(doctor.faults).to.equal(0);
     expect(doctor.stores).to.have.length(4);
   });
-});
+}
