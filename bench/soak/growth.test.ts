@@ -45,6 +45,14 @@ describe("growth of a process", () => {
 });
 
 describe("longest lives", () => {
+  it("begin anew where a standby leads for the first time, and not where it loses its lease", () => {
+    const leads = [false, false, true, true, false, true];
+    const samples = leads.map((each, minute) => sample(minute, { leads: each }));
+    expect(longestLives(samples).map((each) => each.map(({ atMs }) => atMs / MINUTE))).to.deep.equal([
+      [2, 3, 4, 5],
+    ]);
+  });
+
   it("are told apart by process, and by start", () => {
     const samples = [
       sample(0),

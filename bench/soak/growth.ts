@@ -50,14 +50,19 @@ export function growthOf(life: readonly Sample[]): Growth | undefined {
   };
 }
 
-/** Of each process the samples between two starts, where it lived longest. */
+/**
+ * Of each process the samples between two starts, where it lived longest. An ingest that takes the lease loads the index,
+ * and keeps that memory when it has lost the lease: another life begins with its first turn as the leader.
+ */
 export function longestLives(samples: readonly Sample[]): Sample[][] {
-  const names = [...new Set(samples.map(({ name }) => name))];
-  return names.map((name) => {
-    const own = samples.filter((sample) => sample.name === name);
-    const byPid = [...new Set(own.map(({ pid }) => pid))].map((pid) =>
-      own.filter((each) => each.pid === pid),
-    );
-    return byPid.sort((a, b) => b.length - a.length)[0] ?? [];
-  });
+  const lives = new Map<string, Map<string, Sample[]>>();
+  const haveLed = new Set<number>();
+  for (const sample of samples) {
+    if (sample.leads === true) haveLed.add(sample.pid);
+    const own = lives.get(sample.name) ?? new Map<string, Sample[]>();
+    const key = `${sample.pid} ${haveLed.has(sample.pid)}`;
+    own.set(key, [...(own.get(key) ?? []), sample]);
+    lives.set(sample.name, own);
+  }
+  return [...lives.values()].map((own) => [...own.values()].sort((a, b) => b.length - a.length)[0] ?? []);
 }

@@ -15,6 +15,8 @@ export interface Sample {
   /** V8's heap in use, garbage included, and buffers outside of it; absent where the process did not say. */
   readonly heapMb?: number;
   readonly externalMb?: number;
+  /** Of an ingest: whether it leads. A standby holds no index. */
+  readonly leads?: boolean;
   readonly descriptors: number;
   readonly sockets: number;
   readonly logBytes: number;
@@ -45,14 +47,15 @@ const TIMEOUT_MS = 2_000;
 const MB = 2 ** 20;
 
 /** Nothing of a process that is paused. */
-async function readMetrics(url: string): Promise<Pick<Sample, "heapMb" | "externalMb">> {
+async function readMetrics(url: string): Promise<Pick<Sample, "heapMb" | "externalMb" | "leads">> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await response.text();
-    const read = (name: string) =>
-      Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, "m").exec(text)?.[1]) / MB;
-    const [heapMb, externalMb] = [read("nodejs_heap_size_used_bytes"), read("nodejs_external_memory_bytes")];
-    return Number.isFinite(heapMb) ? { heapMb, externalMb } : {};
+    const read = (name: string) => Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, "m").exec(text)?.[1]);
+    const heapMb = read("nodejs_heap_size_used_bytes") / MB;
+    if (!Number.isFinite(heapMb)) return {};
+    const externalMb = read("nodejs_external_memory_bytes") / MB;
+    return { heapMb, externalMb, leads: /^ingest_leader{[^}]*} 1$/m.test(text) };
   } catch {
     return {};
   }
