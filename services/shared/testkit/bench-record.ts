@@ -27,7 +27,7 @@ export interface BenchResult {
 }
 
 const FOLDER = new URL("../../../bench/results/", import.meta.url);
-const SETTINGS = /^(BENCH_(?!RECORD$)\w+|MONGODB_URL|REDIS_URL)$/;
+const SETTINGS = /^(BENCH_(?!(RECORD|SAMPLES)$)\w+|LAYOUT_\w+|MONGODB_URL|REDIS_URL)$/;
 
 /**
  * Writes the figures of this run to bench/results/<bench>.json where BENCH_RECORD is set; else does nothing, so that a
