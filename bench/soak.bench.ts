@@ -26,7 +26,8 @@ const SAMPLES = process.env.BENCH_SAMPLES;
 const SAMPLE_MS = 10_000;
 /** A process is disturbed about so often in all. */
 const REST_MS = 8_000;
-const GOALS = { memory: 1.1, descriptors: 20, failed: 0.05 };
+/** Most memory: three quarters of what the manifests give a process; see deploy/k8s/base/patches/process.yaml. */
+const GOALS = { memory: 1.25, mostMb: 480, descriptors: 20, failed: 0.05 };
 
 const unbuilt = await buildForTests();
 if (unbuilt.length > 0) throw new Error(unbuilt.join("\n"));
@@ -95,7 +96,7 @@ function report(): void {
   const figures = [
     { name: "requests that failed", value: failed, unit: "of 1", goal: { atMost: GOALS.failed } },
     {
-      name: "most growth of memory",
+      name: "most growth of the least memory",
       value: mostOf(({ memoryMb }) => memoryMb.to / memoryMb.from),
       unit: "times",
       goal: { atMost: GOALS.memory },
@@ -106,13 +107,18 @@ function report(): void {
       unit: "",
       goal: { atMost: GOALS.descriptors },
     },
+    {
+      name: "most memory of a process",
+      value: mostOf(({ mostMb }) => mostMb),
+      unit: "MB",
+      goal: { atMost: GOALS.mostMb },
+    },
   ];
   for (const { name, value, unit, goal } of figures)
-    console.log(`${name.padEnd(28)}${value.toFixed(3)} ${unit} (goal: at most ${goal.atMost})`);
+    console.log(`${name.padEnd(34)}${value.toFixed(3)} ${unit} (goal: at most ${goal.atMost})`);
   if (figures.some(({ value, goal }) => !(value <= goal.atMost))) process.exitCode = 1;
   recordFigures("soak", [
     ...figures,
-    { name: "most memory of a process", value: mostOf(({ mostMb }) => mostMb), unit: "MB" },
     {
       name: "log of all processes in an hour",
       value: sum(lives.map(({ logMbAnHour }) => logMbAnHour)),

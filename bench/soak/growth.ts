@@ -4,7 +4,11 @@ import type { Sample } from "./samples.ts";
 /** Of a life this share fills caches and pools, lets V8 size its heap, and is not judged. */
 const WARM_SHARE = 1 / 3;
 
-/** How one process has changed in the part of its life that is judged: medians of its first and its last half. */
+/**
+ * How one process has changed in the part of its life that is judged, from its first half to its last. Memory by the least
+ * that was seen: V8 lets garbage grow for minutes and gives it back, so that only what is never given back is kept for
+ * ever. Descriptors and sockets by their medians.
+ */
 export interface Growth {
   readonly name: string;
   readonly minutes: number;
@@ -24,6 +28,9 @@ export interface Change {
   readonly to: number;
 }
 
+type Typical = (values: readonly number[]) => number;
+const least: Typical = (values) => Math.min(...values);
+
 /** Of the samples of one life, in the order of time; undefined where they are too few to tell. */
 export function growthOf(life: readonly Sample[]): Growth | undefined {
   const [first, last] = [life[0], life.at(-1)];
@@ -32,19 +39,19 @@ export function growthOf(life: readonly Sample[]): Growth | undefined {
   const judged = life.filter(({ atMs }) => atMs - first.atMs >= WARM_SHARE * lifeMs);
   const middle = Math.floor(judged.length / 2);
   if (middle === 0) return undefined;
-  const change = (read: (sample: Sample) => number | undefined): Change => {
+  const change = (read: (sample: Sample) => number | undefined, typical: Typical): Change => {
     const values = (samples: readonly Sample[]) => samples.flatMap((sample) => read(sample) ?? []);
-    return { from: median(values(judged.slice(0, middle))), to: median(values(judged.slice(middle))) };
+    return { from: typical(values(judged.slice(0, middle))), to: typical(values(judged.slice(middle))) };
   };
   return {
     name: first.name,
     minutes: lifeMs / 60_000,
-    memoryMb: change(({ memoryMb }) => memoryMb),
-    mappedMb: change(({ mappedMb }) => mappedMb),
-    heapMb: change(({ heapMb }) => heapMb),
-    externalMb: change(({ externalMb }) => externalMb),
-    descriptors: change(({ descriptors }) => descriptors),
-    sockets: change(({ sockets }) => sockets),
+    memoryMb: change(({ memoryMb }) => memoryMb, least),
+    mappedMb: change(({ mappedMb }) => mappedMb, least),
+    heapMb: change(({ heapMb }) => heapMb, least),
+    externalMb: change(({ externalMb }) => externalMb, least),
+    descriptors: change(({ descriptors }) => descriptors, median),
+    sockets: change(({ sockets }) => sockets, median),
     mostMb: Math.max(...life.map(({ memoryMb }) => memoryMb)),
     logMbAnHour: (last.logBytes - first.logBytes) / 1e6 / (lifeMs / 3_600_000),
   };

@@ -7,11 +7,12 @@ import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { afterEach, beforeEach, it } from "mocha";
 import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
+import { storeWith } from "../../../shared/storage/within.ts";
 import { describeLong, leastCases, randomRuns } from "../../../shared/testkit/describe.ts";
 import { DAY, startOf } from "../../metrics/bucket.ts";
 import { readIntegers } from "../../protocols/integers.ts";
 import { poolEvents } from "../../store/collections.ts";
-import { CHAIN_ID, eventRow, openTestStore, storeWith } from "../../test/kit/rows.ts";
+import { CHAIN_ID, eventRow, openTestStore } from "../../test/kit/rows.ts";
 import {
   blockPlans,
   growChain,

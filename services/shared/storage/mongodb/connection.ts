@@ -24,7 +24,7 @@ const DEFAULTS = { appName: "chaintables", maxPoolSize: 20, serverSelectionTimeo
 export const DEFAULTS_OF_SERVICES = {
   ...DEFAULTS,
   serverSelectionTimeoutMS: 3_000,
-  socketTimeoutMS: 4_000,
+  socketTimeoutMS: 8_000,
   connectTimeoutMS: 3_000,
   retryReads: false,
 };
