@@ -25,6 +25,7 @@ describe("mongodb retry", () => {
     for (const error of [
       lost,
       named("MongoServerSelectionError"),
+      named("PoolClearedOnNetworkError"),
       named("MongoServerError", { code: 10107 }),
       named("MongoServerError", { code: 1, errorLabels: ["RetryableWriteError"] }),
       named("MongoBulkWriteError", { errorResponse: lost }),

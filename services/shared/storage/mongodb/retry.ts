@@ -6,9 +6,10 @@ const TRANSIENT_CODES: ReadonlySet<number> = new Set([
 ]);
 /** Those that only a server gives which takes writes no longer, and one of which the driver has waited in vain. */
 const FAILOVER_CODES: ReadonlySet<number> = new Set([91, 189, 10107, 11600, 11602, 13435, 13436]);
-const FAILOVER_NAMES = /^MongoNetworkTimeoutError$/;
+const FAILOVER_NAMES = /^(MongoNetworkTimeout|PoolClearedOnNetwork)Error$/;
+/** The pool that is cleared because the server is silent has a name without the prefix (7.8.0). */
 const TRANSIENT_NAMES =
-  /^Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|TopologyClosed|ClientClosed)Error$/;
+  /^(Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|WaitQueueTimeout|NotConnected|TopologyClosed|ClientClosed)|PoolClearedOnNetwork)Error$/;
 /** The driver passes errors of a socket on as they are where the server ends it before a command is written. */
 const SOCKET_CODES: ReadonlySet<unknown> = new Set([
   "EPIPE",
