@@ -1,4 +1,4 @@
-import { chmod, mkdtemp } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -95,12 +95,14 @@ describeThorough("services over a store that they may only read", () => {
     );
     expect(audit.code, audit.stderr + audit.stdout).to.equal(0);
     expect(audit.stdout).to.match(/values of 1 pools: 0 differ/);
-    const out = join(await mkdtemp(join(tmpdir(), "read-only-")), "pools");
+    const folder = await mkdtemp(join(tmpdir(), "read-only-"));
+    const out = join(folder, "pools");
     const pools = ["export", "--chain", "8453", "--out", out] as const;
     const exported = await run("services/evm-dex/ingest/pools-file/main.ts", ...pools);
     // The devnet's blocks may not be final yet: what counts is that the store was read.
     expect(exported.stderr).to.match(/\d+ pools|final/);
     expect(exported.stderr).not.to.match(/permission|may only read|readonly/);
+    await rm(folder, { recursive: true });
   });
 
   it("are refused where they must write: the ingest and the gateway say so and end", async () => {
