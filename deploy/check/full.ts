@@ -5,6 +5,7 @@ import { localSteps } from "./local-steps.ts";
 import { manifestSteps } from "./manifests/steps.ts";
 import { inspectOpenApi } from "./openapi/openapi.ts";
 import { inspectAdvisories } from "./packages/advisories.ts";
+import { ensureInspector } from "./packages/inspector.ts";
 import { productionSteps } from "./production.ts";
 import {
   ensureChromium,
@@ -40,6 +41,7 @@ const programs: readonly Step[] = [
   programStep("promtool", ensurePromtool),
   programStep("Chromium", ensureChromium),
   programStep("pandas", ensurePandas),
+  programStep("the inspector of MCP", ensureInspector),
 ];
 const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 
