@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
 import { mintApiKey } from "../auth/keys/api-key.ts";
+import { MAX_TARGET_LENGTH } from "../request/entry.ts";
 import { createManualClock, type ManualClock } from "../testkit/clock.ts";
 import { expectError } from "../testkit/expect-error.ts";
 import { startTestGateway, type TestGateway, UNLIMITED } from "../testkit/gateway.ts";
@@ -100,7 +101,7 @@ describe("gateway: limits", () => {
     expect((await withKey(mintApiKey())).status).to.equal(401);
     expect((await withKey(suspended)).status).to.equal(403);
     expect((await get("/evm/nothing")).status).to.equal(404);
-    expect((await get(`/evm/chains?${"x".repeat(9_000)}`)).status).to.equal(400);
+    expect((await get(`/evm/chains?${"x".repeat(MAX_TARGET_LENGTH)}`)).status).to.equal(400);
     for (const flood of [get("/evm/chains"), withKey("ct_wrong"), withKey(suspended), get("/wp-login.php")]) {
       const refused = await flood;
       expect(refused.headers.get("retry-after")).to.equal("2");
@@ -120,7 +121,7 @@ describe("gateway: limits", () => {
       [() => withKey(wide, "/evm/dexb/v3/pool?pool_address=0x1"), 404],
       [() => withKey(wide, "/evm/dexb/v3/pools?limit=0"), 400],
       [() => withKey(wide, "/evm/nothing"), 404],
-      [() => withKey(wide, `/evm/chains?${"x".repeat(9_000)}`), 400],
+      [() => withKey(wide, `/evm/chains?${"x".repeat(MAX_TARGET_LENGTH)}`), 400],
       [() => fetch(`${gateway.url}/evm/chains`, { method: "POST", headers: { "X-API-KEY": wide } }), 404],
       [() => withKey(narrow), 403],
     ];

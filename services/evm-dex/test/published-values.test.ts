@@ -202,6 +202,10 @@ describeThorough("what the texts of fees, reserves and TVL say", () => {
       for (const { address } of chain.pools.slice(0, 2))
         await chain.swap(address, { zeroForOne: true, amount: 10n ** 12n });
       await chain.mine(1);
+      // Until prices are the same whenever an index began; the next event tells them.
+      await chain.mine(2, { intervalS: 400 });
+      await chain.swap((chain.pools[0] as DeployedPool).address, { zeroForOne: true, amount: 1_000n });
+      await chain.mine(1, { intervalS: 2 });
       await young.catchUp();
       const listed = async (pool: { address: string }) =>
         (

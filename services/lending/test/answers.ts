@@ -1,14 +1,9 @@
 import type { Cell } from "../../shared/contract/column.ts";
-import type {
-  Endpoint,
-  Handler,
-  HandlerContext,
-  ParamsOf,
-  TableResult,
-} from "../../shared/contract/endpoint.ts";
+import type { Endpoint, Handler, ParamsOf, TableResult } from "../../shared/contract/endpoint.ts";
 import { parseQuery } from "../../shared/contract/parse.ts";
 import { checkRows } from "../../shared/contract/testkit/check-rows.ts";
 import { TimeSlices } from "../../shared/process/time-slices.ts";
+import { testContext } from "../../shared/testkit/handler-context.ts";
 import { CuratorRegistry } from "../curators.ts";
 import type { ProtocolId } from "../protocols/protocol-id.ts";
 import type { LendingRow } from "../protocols/rows.ts";
@@ -92,7 +87,7 @@ export function callHandler<E extends Endpoint>(
   handler: Handler<E>,
   query: string,
 ): Promise<TableResult> {
-  return handler(parseQuery(endpoint, query).params as ParamsOf<E>, {} as HandlerContext);
+  return handler(parseQuery(endpoint, query).params as ParamsOf<E>, testContext());
 }
 
 /** The rows of an answer as objects by column, after a check against the declaration. */

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import type { AsOf } from "../../../shared/contract/as-of.ts";
-import type { DataVersion, Endpoint, HandlerContext } from "../../../shared/contract/endpoint.ts";
+import type { DataVersion, Endpoint } from "../../../shared/contract/endpoint.ts";
 import { checkRows } from "../../../shared/contract/testkit/check-rows.ts";
 import { ServiceError } from "../../../shared/errors.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import { testContext } from "../../../shared/testkit/handler-context.ts";
 import { endpoints } from "../../contract.ts";
 import type { ChainDeployments } from "../../deployments.ts";
 import { createHandlers } from "../../handlers.ts";
@@ -33,7 +34,7 @@ export async function askAll(
   const ask = async (path: string, params: Record<string, unknown>) => {
     const endpoint = endpoints.find((each) => each.path === path) as Endpoint;
     const handler = handlers[path] as NonNullable<(typeof handlers)[string]>;
-    const context = {} as HandlerContext;
+    const context = testContext();
     const answer = await handler({ ...params, ...asOf } as never, context).then(
       ({ rows, version }): PastAnswer => {
         checkRows(endpoint, rows as never);

@@ -5,6 +5,7 @@
  *
  * Figures and how to repeat them: storage.bench.ts.
  */
+import { setMaxListeners } from "node:events";
 import type { ClientSession, Db, Document, Collection as MongoCollection } from "mongodb";
 import { ConfigError } from "../../settings/env.ts";
 import { compileCollection, DeclaredCollections } from "../declaration.ts";
@@ -161,6 +162,8 @@ class MongoStore implements Store {
 
   within(signal: AbortSignal): Store {
     const both = this.#signal === undefined ? signal : AbortSignal.any([this.#signal, signal]);
+    // The driver listens once a query: a request with more than ten at once is no leak.
+    setMaxListeners(0, both);
     return new MongoStore(this.#connection, this.#server, {
       collections: this.#collections,
       reading: this.#reading,
@@ -183,6 +186,7 @@ class MongoStore implements Store {
     key: Partial<RowOf<C>>,
     read: (view: Store) => Promise<T>,
   ): Promise<{ readonly value: T } | undefined> {
+    this.#signal?.throwIfAborted();
     if (!this.#server.snapshots || this.#reading !== undefined) return undefined;
     const [collections, signal] = [this.#collections, this.#signal];
     const viewOf = (reading: Reading) =>

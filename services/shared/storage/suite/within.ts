@@ -45,6 +45,17 @@ export function describeWithin(options: SuiteOptions): void {
       expect(await store.count(samples, {}), "and written").to.equal(2);
     });
 
+    it("may be many at once", async () => {
+      const warnings: Error[] = [];
+      const note = (warning: Error) => void warnings.push(warning);
+      process.on("warning", note);
+      const wanted = fixture.store.within(new AbortController().signal);
+      await Promise.all(Array.from({ length: 30 }, () => wanted.count(samples, {})));
+      await new Promise(setImmediate);
+      process.off("warning", note);
+      expect(warnings.map(({ name }) => name)).to.not.include("MaxListenersExceededWarning");
+    });
+
     it("end with the first of two signals", async () => {
       const [outer, inner] = [new AbortController(), new AbortController()];
       const wanted = fixture.store.within(outer.signal).within(inner.signal);
