@@ -183,7 +183,7 @@ function decide(
   const median = medianOf(sorted) as Vote;
   if (before === undefined || sorted.length === 1)
     return verdict(sorted, median, { ...NOT_HELD, agreedUsd: before?.agreedUsd ?? null });
-  const left = whomOneLeft(sorted, { median, before }) ?? whomSomeLeft(sorted, { median, before, now });
+  const left = whomSomeLeft(sorted, { median, before, now }) ?? whomOneLeft(sorted, { median, before });
   const { departedAt, departedUsd, agreedUsd } = before;
   if (left === undefined) return verdict(sorted, median, { ...NOT_HELD, agreedUsd });
   const rival = medianOf(left) as Vote;

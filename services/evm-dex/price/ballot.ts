@@ -211,10 +211,13 @@ export class Ballot {
     return order[0] as number;
   }
 
-  /** The median of the others where pools with more than half of the weight have left them. */
+  /**
+   * The median of the others where pools with more than half of the weight have left them. In steps first: that does not
+   * depend on the price in use, so that deciding a block once more, as a start does, says the same.
+   */
   #rivalOf(median: number, before: Before, now: number): number {
-    const rival = this.#leftAtOnce(median, before.used);
-    return rival === NONE ? this.#leftInSteps(median, before.agreed, now) : rival;
+    const rival = this.#leftInSteps(median, before.agreed, now);
+    return rival === NONE ? this.#leftAtOnce(median, before.used) : rival;
   }
 
   /** By one pool that has moved since the block before, while the others have not. */

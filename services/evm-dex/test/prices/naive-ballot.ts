@@ -69,8 +69,8 @@ export function naiveDecision<V extends NaiveVote>(
   const median = medianOf(votes);
   const others =
     used &&
-    (othersLeftAtOnce(votes, { median, usedUsd: used.usd }) ??
-      othersLeftInSteps(votes, { median, agreedUsd: used.agreedUsd ?? markedUsd, now }));
+    (othersLeftInSteps(votes, { median, agreedUsd: used.agreedUsd ?? markedUsd, now }) ??
+      othersLeftAtOnce(votes, { median, usedUsd: used.usd }));
   if (used === undefined || others === undefined) return conclude(median, undefined, used?.agreedUsd);
   const rival = medianOf(others);
   const goesOn = used.departure !== undefined && percent(median.usd, used.departure.usd) <= percent(1.1, 1);
