@@ -8,6 +8,7 @@ import { type GeyserServer, startGeyserServer } from "../../deploy/devnet/solana
 import { FINALITY_LAG } from "../../deploy/devnet/solana/server/live-chain.ts";
 import {
   BlockBuffer,
+  chainOfShelf,
   type NodeBlock,
   type NodeChain,
   toNodeBlock,
@@ -84,15 +85,7 @@ function makeBlocks({ smallSlots, slots, mix }: NodeOptions): { blocks: NodeBloc
 function createRevealed(blocks: readonly NodeBlock[], genesisHash: string) {
   const shelf = new BlockBuffer(FINALITY_LAG);
   let next = 0;
-  const chain: NodeChain = {
-    genesisHash,
-    head: (commitment) => shelf.head(commitment),
-    firstAvailable: () => shelf.first(),
-    produced: (from, to) => shelf.produced(from, to),
-    block: (slot) => shelf.get(slot),
-    accounts: () => undefined,
-    onSlot: (listener) => shelf.listen(listener),
-  };
+  const chain = chainOfShelf(shelf, genesisHash);
   return { chain, reveal: () => shelf.add(blocks[next++] as NodeBlock) };
 }
 

@@ -7,6 +7,7 @@ import { HOST_PATHS } from "../../../services/shared/contract/derive/openapi-hos
 import { toObjectsOpenApi } from "../../../services/shared/contract/derive/openapi-objects.ts";
 import { toTypedOpenApi } from "../../../services/shared/contract/derive/openapi-typed.ts";
 import { run } from "../command.ts";
+import { installTools } from "../packages/install-tools.ts";
 import type { Finding } from "../step.ts";
 
 /** Not among the dependencies: 83 MB that only this check needs. */
@@ -27,13 +28,11 @@ const NO_TELEMETRY = { REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE:
 export async function inspectOpenApi(): Promise<Finding> {
   const folder = mkdtempSync(join(tmpdir(), "openapi-"));
   try {
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
     writeFileSync(join(folder, ".spectral.json"), JSON.stringify(SPECTRAL_RULES));
     for (const [name, describe] of Object.entries(DOCUMENTS))
       writeFileSync(join(folder, name), JSON.stringify(describe(catalogue, OPTIONS)));
     const inFolder = { cwd: folder, env: NO_TELEMETRY, timeoutMs: TIMEOUT_MS };
-    const flags = ["--save-exact", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
-    const installed = await run(["npm", "install", ...flags, ...LINTERS], inFolder);
+    const installed = await installTools(folder, LINTERS, NO_TELEMETRY);
     if (!installed.ok) return { faults: [`the linters cannot be installed: ${installed.output}`] };
     const faults: string[] = [];
     for (const name of Object.keys(DOCUMENTS)) {

@@ -80,6 +80,26 @@ export async function* listPricedInactivePools(
   }
 }
 
+/** Of a page so many are looked at, whether they are yielded or not. */
+const POOLS_A_LOOK = 500;
+
+/** Addresses of the pools with an event since a second: those of each look, which may be none. */
+export async function* listPoolsSince(
+  store: Store,
+  { chainId, time }: { chainId: number; time: number },
+): AsyncGenerator<string[]> {
+  for (let last = ""; ; ) {
+    const page = await store.find(poolStates, {
+      filter: { chainId, poolAddress: { gt: last } },
+      limit: POOLS_A_LOOK,
+      fields: ["poolAddress", "lastTime"],
+    });
+    yield page.filter(({ lastTime }) => lastTime >= time).map(({ poolAddress }) => poolAddress);
+    if (page.length < POOLS_A_LOOK) return;
+    last = page.at(-1)?.poolAddress as string;
+  }
+}
+
 /** Pools of some kinds, in no particular order. */
 export async function listPoolsOfKinds(
   store: Store,

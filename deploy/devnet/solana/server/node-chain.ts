@@ -103,3 +103,16 @@ export function toNodeBlock(slot: number, raw: Record<string, unknown>): NodeBlo
     hasVersions: list.some(({ version }) => version === 0),
   };
 }
+
+/** A node that has the blocks of a shelf, as far as they have come, and no accounts. */
+export function chainOfShelf(shelf: BlockBuffer, genesisHash: string): NodeChain {
+  return {
+    genesisHash,
+    head: (commitment) => shelf.head(commitment),
+    firstAvailable: () => shelf.first(),
+    produced: (from, to) => shelf.produced(from, to),
+    block: (slot) => shelf.get(slot),
+    accounts: () => undefined,
+    onSlot: (listener) => shelf.listen(listener),
+  };
+}

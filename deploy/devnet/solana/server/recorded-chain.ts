@@ -1,22 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deriveAddress } from "../chain/addresses.ts";
-import { BlockBuffer, type NodeChain, toNodeBlock } from "./node-chain.ts";
+import { BlockBuffer, chainOfShelf, type NodeChain, toNodeBlock } from "./node-chain.ts";
 
 /** Blocks by slot, as getBlock gave them, behind the interface of a node that has come to the last of them. */
 export function chainOfBlocks(blocks: ReadonlyMap<number, Record<string, unknown>>, lag = 0): NodeChain {
   const shelf = new BlockBuffer(lag);
   for (const slot of [...blocks.keys()].sort((a, b) => a - b))
     shelf.add(toNodeBlock(slot, blocks.get(slot) as Record<string, unknown>));
-  return {
-    genesisHash: deriveAddress("recorded"),
-    head: (commitment) => shelf.head(commitment),
-    firstAvailable: () => shelf.first(),
-    produced: (from, to) => shelf.produced(from, to),
-    block: (slot) => shelf.get(slot),
-    accounts: () => undefined,
-    onSlot: (listener) => shelf.listen(listener),
-  };
+  return chainOfShelf(shelf, deriveAddress("recorded"));
 }
 
 /**

@@ -5,9 +5,9 @@ import {
   type PoolEventRow,
   type PoolRow,
   poolEvents,
-  poolStates,
   priceLinks,
 } from "../../store/collections.ts";
+import { listPoolsSince } from "../../store/pool-lists.ts";
 import { type PoolTvlRow, poolTvls } from "../../store/pool-tvls.ts";
 import { getPools, lastEventBlock } from "../../store/queries.ts";
 import { getRetention, type RetentionRow } from "../../store/retention.ts";
@@ -16,7 +16,6 @@ import { nextDayBlocks } from "./days.ts";
 import { mark } from "./marks.ts";
 import type { RemoveDeps } from "./remove-raw.ts";
 
-const POOLS_A_PAGE = 500;
 /** Pools of one step: some hundred events with their prices. */
 const POOLS_A_STEP = 20;
 
@@ -80,15 +79,7 @@ async function* keepDay(
   day: TvlDay,
 ): AsyncGenerator<number, void, undefined> {
   const { chainId, guard, store } = deps;
-  for (let after = ""; ; ) {
-    const page = await store.find(poolStates, {
-      filter: { chainId, poolAddress: { gt: after } },
-      limit: POOLS_A_PAGE,
-      fields: ["poolAddress", "lastTime"],
-    });
-    const addresses = page
-      .filter(({ lastTime }) => lastTime >= day.start)
-      .map(({ poolAddress }) => poolAddress);
+  for await (const addresses of listPoolsSince(store, { chainId, time: day.start })) {
     for (let at = 0; at < addresses.length; at += POOLS_A_STEP) {
       const events: HourEvent[] = [];
       const pools = await getPools(store, { chainId, addresses: addresses.slice(at, at + POOLS_A_STEP) });
@@ -99,8 +90,6 @@ async function* keepDay(
       yield events.length;
     }
     yield 0;
-    if (page.length < POOLS_A_PAGE) return;
-    after = page.at(-1)?.poolAddress as string;
   }
 }
 

@@ -8,7 +8,8 @@ import {
 } from "../../../shared/storage/port.ts";
 import { DAY, HOUR, MINUTE } from "../../metrics/bucket.ts";
 import { KEPT_SECONDS } from "../../metrics/kept.ts";
-import { poolStates, poolUsers, rollups } from "../../store/collections.ts";
+import { poolUsers, rollups } from "../../store/collections.ts";
+import { listPoolsSince } from "../../store/pool-lists.ts";
 import { poolTvls } from "../../store/pool-tvls.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
 import type { RemoveDeps } from "./remove-raw.ts";
@@ -77,8 +78,6 @@ export const TIMED_ROWS: readonly TimedRows[] = [
   },
 ];
 
-const POOLS_A_PAGE = 500;
-
 type Row = Record<string, unknown>;
 
 /**
@@ -90,16 +89,10 @@ export async function* removeTimed(
   { rows, before, goneTime }: { rows: TimedRows; before: number; goneTime: number },
 ): AsyncGenerator<number, void, undefined> {
   const { chainId, guard, rowsAtOnce, store } = deps;
-  for (let after = ""; ; ) {
-    const page = await store.find(poolStates, {
-      filter: { chainId, poolAddress: { gt: after } },
-      limit: POOLS_A_PAGE,
-      fields: ["poolAddress", "lastTime"],
-    });
+  for await (const addresses of listPoolsSince(store, { chainId, time: goneTime })) {
     const steps: WriteStep[] = [];
     let count = 0;
-    for (const { poolAddress, lastTime } of page) {
-      if (lastTime < goneTime) continue;
+    for (const poolAddress of addresses) {
       for await (const part of partsOf(deps, { rows, poolAddress, before })) {
         steps.push(part.step);
         count += part.count;
@@ -111,8 +104,6 @@ export async function* removeTimed(
     }
     if (count > 0) await store.write([...guard(), ...steps]);
     yield count;
-    if (page.length < POOLS_A_PAGE) return;
-    after = page.at(-1)?.poolAddress as string;
   }
 }
 
