@@ -72,6 +72,11 @@ export interface LogRange {
   readonly toBlock: number;
   /** Of the only block of the range: its logs or none, never those of another block or of a node that is behind. */
   readonly blockHash?: Hex;
+  /**
+   * Whether that block is known to follow on the index, by the hashes of parents. An endpoint with a log of it then has
+   * the index's chain, as if it had shown the final block.
+   */
+  readonly isLinked?: boolean;
 }
 
 /** Consecutive blocks of a history. */

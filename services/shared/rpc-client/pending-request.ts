@@ -14,6 +14,11 @@ export interface RpcRequest<T> {
    * value settles the request, an Error is thrown, undefined continues.
    */
   conclude?(refusals: readonly Fault[]): { readonly value: T } | Error | undefined;
+  /**
+   * Whether the value shows what the ConsistencyCheck asks for; undefined = neither that nor the contrary. Absent where
+   * neither a value nor a fault says anything of that.
+   */
+  showsChain?(value: T): boolean | undefined;
   /** Failures (a missed deadline counts double) before `conclude` is called; unset = the pool's total time decides. */
   readonly maxFailures?: number;
 }
@@ -76,6 +81,7 @@ export function settle<T>(
     const own = responses.slice(offset, offset + item.request.calls.length);
     offset += item.request.calls.length;
     const outcome = item.request.read(own);
+    noteChain(item.request, { endpoint, outcome });
     if ("value" in outcome) {
       results[item.index] = outcome.value;
       continue;
@@ -92,6 +98,20 @@ export function settle<T>(
   else if (left.length < requests.length || faults.some((fault) => fault.kind !== "transient"))
     endpoint.recordGoodResponse();
   return { left, lastFault: faults[faults.length - 1] };
+}
+
+/** Faults of an endpoint that lacks the block it was asked for by hash, or has another. */
+const DOUBTFUL: ReadonlySet<Fault["kind"]> = new Set(["behind", "missing", "untrusted"]);
+
+/** Tells the endpoint what its response says of its chain. */
+function noteChain<T>(
+  { showsChain }: RpcRequest<T>,
+  { endpoint, outcome }: { endpoint: Endpoint; outcome: Outcome<T> },
+): void {
+  if (showsChain === undefined) return;
+  const isShown =
+    "value" in outcome ? showsChain(outcome.value) : DOUBTFUL.has(outcome.fault.kind) ? false : undefined;
+  if (isShown !== undefined) endpoint.recordChain(isShown);
 }
 
 /** The result of a request after a round: continue, a value, or failure. */

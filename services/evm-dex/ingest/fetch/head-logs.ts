@@ -19,14 +19,14 @@ export interface HeadLogs {
 const MUTE_BLOOM = 1;
 
 /**
- * The logs of one block, and where it may have Transfers of the pools, those of every contract with them: one request
+ * The logs of one block, which follows on the index, and where it may have Transfers of the pools, those of every contract with them: one request
  * for all costs less than one for every thousand pools. An endpoint that refuses so many logs gives the filter's alone.
  */
 export async function readHeadLogs(
   { source, topics }: Pick<TransferSource, "source" | "topics">,
   { block, filter, pools }: { block: BlockHeader; filter: LogFilter; pools: readonly Hex[] },
 ): Promise<HeadLogs> {
-  const range = { fromBlock: block.number, toBlock: block.number, blockHash: block.hash };
+  const range = { fromBlock: block.number, toBlock: block.number, blockHash: block.hash, isLinked: true };
   const mayMove = bloomMatcher(topics)(block.logsBloom) && mayHoldOne(block.logsBloom, pools);
   if (!mayMove) return { logs: await source.logs(range, filter), transfers: "none" };
   try {

@@ -69,7 +69,8 @@ async function readHead(
   checkLinks(headers, parentHash ?? head.parentHash);
   if (topics.length === 0) return { headers, logs: [] };
   const filter = { topics };
-  const range = { fromBlock: head.number, toBlock: head.number, blockHash: head.hash };
+  const isLinked = parentHash !== undefined;
+  const range = { fromBlock: head.number, toBlock: head.number, blockHash: head.hash, isLinked };
   const received = await source.logs(range, filter);
   const telling = listTellingBlocks(headers, filter);
   const logs = await source.verifyEmpty(telling, { logs: received, filter });

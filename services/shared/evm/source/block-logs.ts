@@ -15,12 +15,12 @@ const PAUSE_MS = 250;
  */
 export async function readBlockLogs(
   { pool, clock, lifetime }: { pool: Pool; clock: Clock; lifetime: AbortSignal },
-  block: Pick<BlockHeader, "number" | "hash">,
+  block: Pick<BlockHeader, "number" | "hash"> & { readonly isLinked: boolean },
   filter: LogFilter,
 ): Promise<RawLog[]> {
   const about = `eth_getLogs block ${block.number}`;
   for (let attempt = 1; ; attempt++) {
-    const [logs] = await pool.request([createBlockLogsRequest(block, filter)], about);
+    const [logs] = await pool.request([createBlockLogsRequest(block, filter, block)], about);
     if (logs !== undefined && logs !== "gone") return [...logs];
     const [now] = await pool.request([createHeaderRequest(block.number)], about);
     const isReplaced = now !== null && now?.hash !== block.hash;

@@ -124,5 +124,7 @@ export function createFinalBlockRequest(
       const { number, hash, timestamp: time } = header.value;
       return { value: { block: number >= tip.number ? tip : { number, hash, time }, isTagged } };
     },
+    // Not the contrary too: callers ask for tips that no index has.
+    showsChain: (found) => (found === "other" ? false : undefined),
   };
 }

@@ -196,6 +196,8 @@ export function createPinnedCallRequest(call: PinnedCall): RpcRequest<Hex | null
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, { blockHash }], feature: PIN_FEATURE }],
     read: ([reply]) => toMissing(parseReturnData(reply, confirmRevert)),
+    // A state names no block: only that the node lacks it says something.
+    showsChain: () => undefined,
     maxFailures: CALL_PATIENCE,
     conclude(refusals) {
       if (isReverted(refusals)) return { value: null };

@@ -155,8 +155,8 @@ export function createEvmSource(config: EvmSourceConfig): EvmSource & { readonly
       const about = `eth_getLogs blocks ${range.fromBlock}-${range.toBlock}`;
       const blocks = range.toBlock - range.fromBlock + 1;
       if (range.blockHash !== undefined) {
-        const block = { number: range.fromBlock, hash: range.blockHash };
-        return readBlockLogs({ pool, clock, lifetime }, block, filter);
+        const { fromBlock: number, blockHash: hash, isLinked = false } = range;
+        return readBlockLogs({ pool, clock, lifetime }, { number, hash, isLinked }, filter);
       }
       try {
         const [logs] = await pool.request([createLogsRequest(range, filter)], about);

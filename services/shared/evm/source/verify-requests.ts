@@ -45,10 +45,11 @@ export function createReceiptLogsRequest(
   };
 }
 
-/** Requests the filter's logs of one block by its hash. */
+/** Requests the filter's logs of one block by its hash; `isLinked` as in LogRange. */
 export function createBlockLogsRequest(
   header: Pick<BlockHeader, "number" | "hash">,
   filter: LogFilter,
+  { isLinked = false }: { isLinked?: boolean } = {},
 ): RpcRequest<BlockLogs> {
   const range = { fromBlock: header.number, toBlock: header.number };
   return {
@@ -62,6 +63,8 @@ export function createBlockLogsRequest(
       const isOther = "value" in outcome && outcome.value.some((log) => log.blockHash !== header.hash);
       return isOther ? untrustedFault(`logs of another block ${header.number}`) : outcome;
     },
+    // Some nodes answer with an empty list where they do not know the block: that shows nothing.
+    ...(isLinked && { showsChain: (logs: BlockLogs) => (logs.length > 0 ? true : undefined) }),
     conclude(refusals) {
       const tooLarge = refusals.find(({ kind }) => kind === "range");
       if (tooLarge !== undefined) return new RangeTooLarge(`block ${header.number}: ${tooLarge.message}`);

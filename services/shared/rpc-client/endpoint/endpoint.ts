@@ -38,7 +38,8 @@ export interface IdentityCheck {
 
 /**
  * What an endpoint of the right chain must agree with, learnt while running (a final block). Checked when an endpoint
- * first responds, when it returns, every few seconds of use, and in each batch with a call that `needsConsistencyCheck`.
+ * first responds, when it returns, every few seconds of use unless its other responses have shown the same
+ * (`recordChain`), and in each batch with a call that `needsConsistencyCheck`.
  */
 export interface ConsistencyCheck {
   /** The first call is the one that batches carry; none = nothing to check yet. */
@@ -98,6 +99,12 @@ export interface Endpoint {
   contradiction(): string | undefined;
   /** Closes the circuit. */
   recordGoodResponse(): void;
+  /**
+   * Another response has shown what the consistency check asks for: it is not due for its whole time from now on, though
+   * in a row of such responses once a minute. With false it named another block, or none: then only the check itself
+   * counts, until it has been made.
+   */
+  recordChain(isShown: boolean): void;
   /** Counts a complete response that cannot be true as a failure. */
   recordUntrusted(fault: Fault, method: string): void;
 }
@@ -107,12 +114,16 @@ const UNSUPPORTED_MS = 600_000;
 const NARROWED_MS = 30_000;
 /** How soon an endpoint that contradicts the index is asked again. */
 const CONTRADICTED_MS = 5_000;
+/** How often the consistency check is made although other responses stand for it: they cannot show all that it does. */
+const CHECK_AT_LEAST_MS = 60_000;
 
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { transport, clock, identityCheck, fields, log, onEvent } = options;
   const host = transport.host;
   const health = createHealth(clock, options);
   const latency = createLatency();
+  /** After a check, so that the next one is made in time. */
+  const shownForMs = CHECK_AT_LEAST_MS - options.consistencyCheckMs;
   let batchSize = options.batchSize;
   /** Providers count the calls of a batch: one with more than they allow a second would be refused for ever. */
   let narrowSize = Number.POSITIVE_INFINITY;
@@ -120,7 +131,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const unsupportedUntil = new Map<string, number>();
   let verified = false;
   let verifying: Promise<Fault | undefined> | undefined;
+  /** When it last showed its chain, by whatever response. */
   let verifiedAt = 0;
+  /** When it was last asked for that. */
+  let checkedAt = 0;
+  let isDoubted = false;
   let asideReason: string | undefined;
   let contradiction: string | undefined;
 
@@ -260,7 +275,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     if (contradiction !== undefined) log("endpoint agrees with the index again", { host, ...fields });
     contradiction = undefined;
     verified = true;
-    verifiedAt = clock.now();
+    verifiedAt = checkedAt = clock.now();
+    isDoubted = false;
     asideReason = undefined;
     recover();
     return undefined;
@@ -269,7 +285,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   /** In use: the last final block alone tells that it is still the same chain. */
   async function checkAgain(): Promise<void> {
     const calls = consistencyCalls().slice(0, 1);
-    const found = await checkConsistency(await requestInBatches(calls), calls);
+    isDoubted = false;
+    const responses = await requestInBatches(calls);
+    if (responses.some(({ ok }) => !ok)) isDoubted = true;
+    const found = await checkConsistency(responses, calls);
     if (found?.kind === "contradicts") contradict(found.message);
   }
 
@@ -319,7 +338,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         if (fault !== undefined) return calls.map(() => ({ ok: false, fault }));
       } else if (consistencyCalls().length > 0 && clock.now() - verifiedAt > options.consistencyCheckMs) {
         // Concurrent with the request: its response is bound to the chain by hashes.
-        verifiedAt = clock.now();
+        verifiedAt = checkedAt = clock.now();
         void checkAgain();
       }
       return exchange(calls, signal);
@@ -329,6 +348,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     },
     recordGoodResponse() {
       if (verified) recover();
+    },
+    recordChain(isShown) {
+      if (!isShown) isDoubted = true;
+      else if (verified && !isDoubted)
+        verifiedAt = Math.max(verifiedAt, Math.min(clock.now(), checkedAt + shownForMs));
     },
     recordUntrusted(fault, method) {
       onEvent({ kind: "fault", host, fault: fault.kind, method, message: fault.message });
