@@ -24,7 +24,9 @@ const POOLS_A_STEP = 20;
  * removed, and repeating it is harmless. Yields the number of events that were read.
  *
  * In `retentions` goneTime and goneBlock say how far it is done. Where older history has been indexed, its days are done, up to
- * the block `blockNumber` from which on an earlier pass had kept all up to `time`.
+ * the block `blockNumber` from which on an earlier pass had kept all up to `time`. Of a day that both passes share, only the
+ * hours up to the last event before that block are read, each once, and of later days nothing: so history that arrives in
+ * many parts costs what its own events cost, not a whole day for each part. What the earlier pass has kept stays.
  */
 export async function* keepTvls(
   deps: Omit<RemoveDeps, "rowsAtOnce">,
@@ -37,6 +39,7 @@ export async function* keepTvls(
     const day = await nextDayBlocks(store, { ...at, ...row, clock: poolEvents });
     yield 0;
     const isKept = day.toTime <= row.time;
+    // Nothing after it is new: keep-tvls.test.ts counts what is read.
     const last = isKept ? await lastEventBlock(store, { chainId, block: row.blockNumber - 1 }) : undefined;
     const end = isKept ? Math.min(day.toTime, (last?.time ?? 0) + 1) : day.toTime;
     const start = day.toTime - DAY;
