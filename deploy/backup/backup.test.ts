@@ -1,6 +1,6 @@
 import { mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
 import { openStore } from "../../services/shared/storage/open.ts";
@@ -95,13 +95,36 @@ describeWithProcesses("npm run backup and npm run restore", () => {
     ]);
   });
 
+  it("into a folder of backups: the newest are kept, a failure removes none", async () => {
+    const backUp = (dataDir: string) => run("backup", at(dataDir), "--into", at("all"), "--keep", "1");
+    const store = await openAt(at("data"), "solana");
+    for (const block of [1, 2]) {
+      await writeBlock(store, block);
+      const { code, text } = await backUp("data");
+      expect(code, text).to.equal(0);
+      const ended = (word: string) =>
+        [...text.matchAll(new RegExp(`(\\S+) is ${word}\\.$`, "gm"))].map(([, made]) => made);
+      expect(ended("removed")).to.have.length(block - 1);
+      const [made = ""] = ended("whole");
+      expect(await readdir(at("all"))).to.deep.equal([basename(made)]);
+      // They are named by the second.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+    const failed = await backUp("nothing");
+    expect([failed.code, failed.text.includes("There is no store")], failed.text).to.deep.equal([1, true]);
+    const [left = ""] = await readdir(at("all"));
+    const restored = await run("restore", at("again"), "--from", at("all", left));
+    expect(restored.code, restored.text).to.equal(0);
+    expect(await (await openAt(at("again"), "solana")).count(rows, {})).to.equal(2);
+  });
+
   it("refuse a backup that was cut short or changed, a full folder, and wrong calls", async () => {
     const store = await openAt(at("data"), "solana");
     await writeBlock(store, 1);
     await writeFile(at("full"), "");
     for (const [args, code, words] of [
       [["backup", at("none"), "--to", at("copy")], 1, "There is no store"],
-      [["backup", at("data")], 2, "--to is missing"],
+      [["backup", at("data")], 2, "--to is missing, or --into"],
       [["restore", at("new"), "--from", at("nowhere")], 1, "no whole backup"],
       [["copy", at("data")], 2, "there is no command copy"],
     ] as const) {

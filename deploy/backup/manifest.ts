@@ -27,7 +27,7 @@ export class BackupError extends Error {
   override readonly name = "BackupError";
 }
 
-const MANIFEST = "backup.json";
+export const MANIFEST = "backup.json";
 
 /** Makes the folder that a backup goes to. Throws BackupError where it has something in it. */
 export async function makeEmptyFolder(to: string): Promise<void> {

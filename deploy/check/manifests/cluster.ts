@@ -1,15 +1,19 @@
 import type { IDeployment, IStatefulSet } from "kubernetes-models/apps/v1";
 import type { IHorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2";
+import type { ICronJob, IJob } from "kubernetes-models/batch/v1";
 import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
 import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1";
-import type { IConfigMap, ISecret, IService } from "kubernetes-models/v1";
+import type { IConfigMap, IPersistentVolumeClaim, ISecret, IService } from "kubernetes-models/v1";
 import type { KubernetesObject } from "./kustomize.ts";
 
 interface Kinds {
   readonly ConfigMap: IConfigMap;
+  readonly CronJob: ICronJob;
   readonly Deployment: IDeployment;
   readonly HorizontalPodAutoscaler: IHorizontalPodAutoscaler;
+  readonly Job: IJob;
   readonly NetworkPolicy: INetworkPolicy;
+  readonly PersistentVolumeClaim: IPersistentVolumeClaim;
   readonly PodDisruptionBudget: IPodDisruptionBudget;
   readonly Secret: ISecret;
   readonly Service: IService;
@@ -20,7 +24,7 @@ export type PodSpec = NonNullable<NonNullable<NonNullable<IDeployment["spec"]>["
 export type Container = PodSpec["containers"][number];
 export type Labels = Readonly<Record<string, string>>;
 
-/** A pod as one Deployment or StatefulSet makes it. */
+/** A pod as one Deployment, StatefulSet, CronJob or Job makes it. */
 export interface Pod {
   readonly name: string;
   readonly labels: Labels;
@@ -61,7 +65,34 @@ export function listPods(objects: readonly KubernetesObject[]): Pod[] {
   );
 }
 
-/** What makes pods. */
+/** A pod that runs to its end, and what makes it. */
+export interface MadeJob {
+  readonly pod: Pod;
+  readonly job: NonNullable<IJob["spec"]>;
+  /** Undefined of a Job by itself. */
+  readonly cron: NonNullable<ICronJob["spec"]> | undefined;
+}
+
+/** Of all CronJobs and Jobs. */
+export function listJobs(objects: readonly KubernetesObject[]): MadeJob[] {
+  const made = [
+    ...listOf(objects, "CronJob").map(({ metadata, spec }) => ({
+      metadata,
+      cron: spec,
+      job: spec?.jobTemplate.spec,
+    })),
+    ...listOf(objects, "Job").map(({ metadata, spec }) => ({ metadata, cron: undefined, job: spec })),
+  ];
+  return made.flatMap(({ metadata, cron, job }) => {
+    const template = job?.template;
+    if (job === undefined || template?.spec === undefined) return [];
+    const { spec, metadata: own } = template;
+    const pod = { name: metadata?.name ?? "", labels: own?.labels ?? {}, spec, replicas: undefined };
+    return [{ pod, job, cron }];
+  });
+}
+
+/** What makes pods that stay. */
 export function listMakers(objects: readonly KubernetesObject[]): (IDeployment | IStatefulSet)[] {
   return [...listOf(objects, "Deployment"), ...listOf(objects, "StatefulSet")];
 }

@@ -1,4 +1,4 @@
-import { hasPort, listMakers, listOf, listPods, type Pod, pick } from "./cluster.ts";
+import { hasPort, listJobs, listMakers, listOf, listPods, type Pod, pick } from "./cluster.ts";
 import type { KubernetesObject } from "./kustomize.ts";
 
 /** References between objects that lead nowhere or to the wrong place: selectors, ports, targets, duplicates. */
@@ -10,7 +10,7 @@ export function findLinkFaults(objects: readonly KubernetesObject[]): string[] {
     ...findServiceFaults(objects, pods),
     ...findScalerFaults(objects, pods),
     ...findBudgetFaults(objects, pods),
-    ...findPolicyFaults(objects, pods),
+    ...findPolicyFaults(objects, [...pods, ...listJobs(objects).map(({ pod }) => pod)]),
   ];
 }
 

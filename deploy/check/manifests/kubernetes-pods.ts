@@ -101,9 +101,16 @@ function findUnlisted(
     });
 }
 
-function readWorkload(
+/** Its command and variables, and what they refer to in vain. */
+export function readWorkload(
   pod: Pod,
-  { objects, rules }: { readonly objects: readonly KubernetesObject[]; readonly rules: ClusterRules },
+  {
+    objects,
+    rules,
+  }: {
+    readonly objects: readonly KubernetesObject[];
+    readonly rules: Pick<ClusterRules, "secretKeys">;
+  },
 ): { workload: Workload; faults: string[] } {
   const container = pod.spec.containers[0] as Container;
   const faults: string[] = [];
@@ -163,7 +170,8 @@ function findProbeFaults(pod: Pod, container: Container, { role }: Process): str
   });
 }
 
-function findPrivileges({ spec }: Pod): string[] {
+/** Rights that no process of ours needs. */
+export function findPrivileges({ spec }: Pod): string[] {
   const faults: string[] = [];
   if (spec.securityContext?.runAsNonRoot !== true) faults.push("may run as root");
   if (spec.securityContext?.seccompProfile?.type !== "RuntimeDefault") faults.push("has no seccomp profile");

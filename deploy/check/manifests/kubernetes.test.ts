@@ -1,8 +1,17 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { before, it } from "mocha";
 import { describeThorough } from "../../../services/shared/testkit/describe.ts";
 import { ROOT } from "../command.ts";
-import { findKubernetesFaults, KUSTOMIZATIONS, readClusterRules } from "./kubernetes.ts";
+import {
+  findKubernetesFaults,
+  findRestoreFaults,
+  KUSTOMIZATIONS,
+  RESTORE_EXAMPLE,
+  readClusterRules,
+} from "./kubernetes.ts";
+import { findJobFaults } from "./kubernetes-jobs.ts";
 import { findLinkFaults } from "./kubernetes-links.ts";
 import { type ClusterRules, findPodFaults } from "./kubernetes-pods.ts";
 import { findSchemaFaults } from "./kubernetes-schema.ts";
@@ -203,6 +212,55 @@ const CONTENT_BREAKAGES: readonly (readonly [Edit, string])[] = [
   ],
 ];
 
+const JOB = "spec/jobTemplate/spec";
+const JOB_POD = `${JOB}/template/spec`;
+const JOB_CONTAINER = `${JOB_POD}/containers/0`;
+
+/** The same of the nightly backup. */
+const JOB_BREAKAGES: readonly (readonly [path: string, value: unknown, fault: string])[] = [
+  ["spec/concurrencyPolicy", "Allow", "may run twice at once"],
+  ["spec/startingDeadlineSeconds", undefined, "may begin at any time of the day"],
+  ["spec/failedJobsHistoryLimit", 0, "keeps no job that failed"],
+  ["spec/schedule", "15 3 * *", '"15 3 * *" is no schedule'],
+  ["spec/timeZone", undefined, "its hour is that of whichever machine plans it"],
+  [`${JOB}/backoffLimit`, undefined, "is tried more than four times a night"],
+  [`${JOB}/activeDeadlineSeconds`, undefined, "may hang for ever"],
+  [`${JOB}/ttlSecondsAfterFinished`, 60, "is gone before anybody has looked at it"],
+  [`${JOB_POD}/restartPolicy`, "OnFailure", "is restarted OnFailure: its log is lost"],
+  [`${JOB_POD}/securityContext/runAsNonRoot`, undefined, "may run as root"],
+  [`${JOB_POD}/securityContext/fsGroup`, undefined, "its volume belongs to another group"],
+  [`${JOB_POD}/automountServiceAccountToken`, true, "is given a token of the cluster"],
+  [`${JOB_POD}/volumes/0`, { name: "backups", emptyDir: {} }, "/backups is on no volume that stays"],
+  [`${JOB_POD}/volumes/0/persistentVolumeClaim/claimName`, "x", "there is no PersistentVolumeClaim x"],
+  [`${JOB_CONTAINER}/volumeMounts/0/mountPath`, "/other", "/backups is on no volume that stays"],
+  [`${JOB_CONTAINER}/image`, "chaintables:latest", "runs chaintables:latest, not"],
+  [`${JOB_CONTAINER}/command/1`, "dist/backup.js", 'starts "node dist/backup.js"'],
+  [`${JOB_CONTAINER}/command/2`, "check", "runs check"],
+  [`${JOB_CONTAINER}/command/3`, "--too", "Unknown option '--too'"],
+  [`${JOB_CONTAINER}/command/6`, "0", "--keep 0 is no number from 1 on"],
+  [
+    `${JOB_CONTAINER}/command`,
+    ["node", "dist/deploy/backup/main.js", "backup", "--into", "/backups"],
+    "never removes a backup",
+  ],
+  [
+    `${JOB_CONTAINER}/command`,
+    ["node", "dist/deploy/backup/main.js", "backup", "--to", "/backups"],
+    "backs up to one folder, which is full",
+  ],
+  [
+    `${JOB_CONTAINER}/env/0/valueFrom/secretKeyRef/key`,
+    "mongodb-url",
+    "reads as the user of mongodb-url, who may write",
+  ],
+  [`${JOB_CONTAINER}/env/0/valueFrom/secretKeyRef/key`, "x", "MONGODB_URL wants the key x"],
+  [`${JOB_CONTAINER}/env/0/name`, "MONGODB", "MONGODB_URL is not set"],
+  [`${JOB_CONTAINER}/resources/limits`, {}, "its memory has no limit"],
+  [`${JOB_CONTAINER}/resources/requests`, {}, "it requests no memory"],
+  [`${JOB_CONTAINER}/terminationMessagePolicy`, "File", "its pod does not say why it failed"],
+  [`${JOB_CONTAINER}/securityContext/readOnlyRootFilesystem`, false, "its disk is not read-only"],
+];
+
 describeThorough("Kubernetes manifests", () => {
   const rendered = new Map<string, KubernetesObject[]>();
   let base: KubernetesObject[];
@@ -243,6 +301,42 @@ describeThorough("Kubernetes manifests", () => {
       ).not.to.deep.equal([]);
     });
   }
+
+  for (const [path, value, fault] of JOB_BREAKAGES) {
+    it(`refused with CronJob backup ${path} = ${JSON.stringify(value)}: ${fault}`, () => {
+      const whole = rendered.get("deploy/k8s/overlays/backup") ?? [];
+      const faults = findJobFaults(withEdit(whole, ["CronJob", "backup", path, value]), RULES);
+      expect(
+        faults.filter((found) => found.startsWith(`backup: ${fault}`)),
+        faults.join("\n"),
+      ).not.to.deep.equal([]);
+    });
+  }
+
+  it("refused when the policy of the backup picks nobody, or the API has no such field of a CronJob", async () => {
+    const whole = rendered.get("deploy/k8s/overlays/backup") ?? [];
+    const policy = "spec/podSelector/matchLabels";
+    const unguarded = withEdit(whole, ["NetworkPolicy", "backup-ways-out", policy, { app: "backup" }]);
+    expect(findLinkFaults(unguarded)).to.include("NetworkPolicy backup-ways-out: it picks no pod");
+    const misspelt = withEdit(whole, ["CronJob", "backup", "spec/concurrency", "Forbid"]);
+    expect((await findSchemaFaults(misspelt)).join()).to.contain("'\"concurrency\"' does not exist");
+  });
+
+  it("have a Job that restores a backup, of the same image and volume", async () => {
+    const objects = Object.values(RESTORE_EXAMPLE).flatMap((path) =>
+      parseObjects(readFileSync(join(ROOT, path), "utf8")),
+    );
+    expect(await findRestoreFaults(objects, RULES)).to.deep.equal([]);
+    const command = "spec/template/spec/containers/0/command";
+    for (const [place, fault] of [
+      [`${command}/4`, "restore: x is on no volume that stays"],
+      ["spec/template/spec/containers/0/image", "restore: runs x, not"],
+      [`${command}/3`, "restore: "],
+    ] as const) {
+      const faults = await findRestoreFaults(withEdit(objects, ["Job", "restore", place, "x"]), RULES);
+      expect(faults.filter((found) => found.startsWith(fault))).not.to.deep.equal([]);
+    }
+  });
 
   it("with the operator's kinds, whose unknown fields are refused too", async () => {
     const production = rendered.get("deploy/k8s/overlays/production") ?? [];

@@ -4,7 +4,14 @@ import { ROOT } from "../command.ts";
 import type { Step } from "../step.ts";
 import { findComposeFaults } from "./compose.ts";
 import { findDockerfileFaults } from "./dockerfile.ts";
-import { findKubernetesFaults, KUSTOMIZATIONS, readClusterRules, SECRET_EXAMPLE } from "./kubernetes.ts";
+import {
+  findKubernetesFaults,
+  findRestoreFaults,
+  KUSTOMIZATIONS,
+  RESTORE_EXAMPLE,
+  readClusterRules,
+  SECRET_EXAMPLE,
+} from "./kubernetes.ts";
 import { findSchemaFaults } from "./kubernetes-schema.ts";
 import { fetchKubectl, findRenderer, parseObjects, renderKustomization } from "./kustomize.ts";
 import { listProcesses } from "./process.ts";
@@ -19,6 +26,15 @@ export const manifestSteps: readonly Step[] = [
   {
     name: SECRET_EXAMPLE,
     inspect: async () => ({ faults: await findSchemaFaults(parseObjects(read(SECRET_EXAMPLE))) }),
+  },
+  {
+    name: RESTORE_EXAMPLE.job,
+    inspect: async () => ({
+      faults: await findRestoreFaults(
+        Object.values(RESTORE_EXAMPLE).flatMap((path) => parseObjects(read(path))),
+        readClusterRules(ROOT),
+      ),
+    }),
   },
   ...KUSTOMIZATIONS.map((folder) => ({ name: folder, inspect: () => inspectKustomization(folder) })),
 ];

@@ -39,7 +39,7 @@ export async function* keepTvls(
     const day = await nextDayBlocks(store, { ...at, ...row, clock: poolEvents });
     yield 0;
     const isKept = day.toTime <= row.time;
-    // Nothing after it is new: keep-tvls.test.ts counts what is read.
+    // What comes after that event was kept: keep-tvls.test.ts counts what is read.
     const last = isKept ? await lastEventBlock(store, { chainId, block: row.blockNumber - 1 }) : undefined;
     const end = isKept ? Math.min(day.toTime, (last?.time ?? 0) + 1) : day.toTime;
     const start = day.toTime - DAY;
