@@ -38,6 +38,12 @@ const rowOf = (block: number) => ({
   },
 });
 
+/** What MongoDB lets the role read do, and what needs no right. */
+const READS = [
+  ...["hello", "ping", "buildInfo", "endSessions", "killCursors"],
+  ...["find", "getMore", "listCollections", "listIndexes", "aggregate", "count"],
+];
+
 describeWithProcesses("npm run backup and npm run restore: MongoDB", () => {
   const servers: TestMongod[] = [];
   const stores: Store[] = [];
@@ -110,6 +116,18 @@ describeWithProcesses("npm run backup and npm run restore: MongoDB", () => {
     expect(await indexesAt(to))
       .to.deep.equal(await indexesAt(from))
       .and.to.have.length(3);
+  });
+
+  it("ask only what a user of the role read may", async () => {
+    for (const options of [{}, { standalone: true }]) {
+      const server = await start(options);
+      await writeBlock(await open(server), 1);
+      const since = server.commands.length;
+      await dump(server, join(folder, `copy-${servers.length}`));
+      const asked = new Set(server.commands.slice(since).map((command) => Object.keys(command)[0]));
+      expect([...asked]).to.include.members(["find", "listIndexes", "listCollections"]);
+      expect([...READS]).to.include.members([...asked]);
+    }
   });
 
   it("are refused beside an ingest of a single server, which has no past states, and done once it has stopped", async () => {
