@@ -4,8 +4,24 @@ import type { BlockHeader, Hex, LogFilter, LogRange, RawLog } from "../port.ts";
 import { createLogFilter } from "../source/parse.ts";
 import type { PortalBlock } from "./block-line.ts";
 
-/** Bloom positions of contracts and events repeat from log to log: they are kept, up to so many. */
-const MOST_MATCHERS = 20_000;
+/** Bloom positions of contracts and events repeat from log to log and from piece to piece: so many are kept. */
+const MOST_KEPT = 20_000;
+
+/** As bloomMayContain, with the positions of items kept: each costs a hash. */
+export type MayContain = (bloom: Hex, item: Hex) => boolean;
+
+export function createMayContain(mostKept = MOST_KEPT): MayContain {
+  const matchers = new Map<Hex, (bloom: Hex) => boolean>();
+  return (bloom, item) => {
+    let matches = matchers.get(item);
+    if (matches === undefined) {
+      if (matchers.size >= mostKept) matchers.clear();
+      matches = bloomMatcher([item]);
+      matchers.set(item, matches);
+    }
+    return matches(bloom);
+  };
+}
 
 /** What of blocks can be checked by themselves. */
 export interface PartChecks {
@@ -13,26 +29,14 @@ export interface PartChecks {
   checkBlock(block: PortalBlock): void;
 }
 
-export function createPartChecks(filter: LogFilter): PartChecks {
+export function createPartChecks(filter: LogFilter, mayContain: MayContain): PartChecks {
   const isWanted = createLogFilter(filter);
-  const matchers = new Map<Hex, (bloom: Hex) => boolean>();
-
-  function mayHold(bloom: Hex, item: Hex): boolean {
-    let matches = matchers.get(item);
-    if (matches === undefined) {
-      if (matchers.size >= MOST_MATCHERS) matchers.clear();
-      matches = bloomMatcher([item]);
-      matchers.set(item, matches);
-    }
-    return matches(bloom);
-  }
-
   return {
     checkBlock({ number, logs, logsBloom }) {
       for (const log of logs) {
         if (!isWanted(log)) throw new Error(`log ${log.logIndex} of block ${number} was not asked for`);
         const [topic0] = log.topics;
-        if (!mayHold(logsBloom, log.address) || (topic0 !== undefined && !mayHold(logsBloom, topic0)))
+        if (!mayContain(logsBloom, log.address) || (topic0 !== undefined && !mayContain(logsBloom, topic0)))
           throw new Error(`the bloom of block ${number} excludes its log ${log.logIndex}`);
       }
     },

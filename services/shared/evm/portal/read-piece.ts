@@ -2,7 +2,7 @@ import type { PortalClient } from "../../portal/client.ts";
 import { PortalFailure } from "../../portal/failures.ts";
 import type { LogFilter, LogRange } from "../port.ts";
 import { type PortalBlock, parseBlockLine } from "./block-line.ts";
-import { checkWhole, createPartChecks, isTelling } from "./checks.ts";
+import { checkWhole, createPartChecks, isTelling, type MayContain } from "./checks.ts";
 import { checkSilence, compareHashes, compareReceipts, type Judge, readSilent } from "./proofs.ts";
 import { type PortalQuery, toPortalQueries } from "./request.ts";
 
@@ -14,6 +14,7 @@ export class PieceTooLarge extends Error {
 export interface PieceContext {
   readonly client: PortalClient;
   readonly judge: Judge;
+  readonly mayContain: MayContain;
   /** In [0, 1): which blocks are sampled must not be known before. */
   readonly random: () => number;
   /** Whether receipts are compared, given the number of blocks of a piece. */
@@ -55,11 +56,11 @@ export async function readPiece(
 }
 
 async function readQuery(
-  { client, mostLogs }: PieceContext,
+  { client, mostLogs, mayContain }: PieceContext,
   range: LogRange,
   { query, filter, signal }: { query: PortalQuery; filter: LogFilter; signal: AbortSignal },
 ): Promise<PortalBlock[]> {
-  const checks = createPartChecks(filter);
+  const checks = createPartChecks(filter, mayContain);
   const blocks: PortalBlock[] = [];
   let logs = 0;
   for await (const lines of client.stream({ ...range, query, signal })) {

@@ -8,6 +8,7 @@ import { readRanges } from "../../rpc-client/ranges/read-ranges.ts";
 import { createFolderClient, isFolderUrl } from "../archive/folder-client.ts";
 import type { BlockWithLogs, EvmSource, Hex, HistoryPart, LogFilter, LogRange } from "../port.ts";
 import type { PortalBlock } from "./block-line.ts";
+import { createMayContain } from "./checks.ts";
 import { PieceTooLarge, readPiece } from "./read-piece.ts";
 
 export interface PortalHistoryOptions extends PortalOptions {
@@ -63,6 +64,7 @@ export function withPortal(source: EvmSource, config: PortalConfig): EvmSource {
   const context = {
     client,
     judge: source,
+    mayContain: createMayContain(),
     random: clock.random,
     isSampled: (blocks: number) => pieces++ < FIRST_PIECES || clock.random() * receiptEvery < blocks,
     sampledHeaders: SAMPLED_HEADERS,
