@@ -118,6 +118,7 @@ export async function writeDay(
         feeUsd: random.below(2 ** 20) / 2 ** 20,
         tickTravel: random.below(9),
         previousMinute: time - (time % 60),
+        previousUsers: null,
       },
     });
     states.set(poolAddress, { lastBlock: blockNumber, lastTime: time });

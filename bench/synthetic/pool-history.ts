@@ -165,7 +165,7 @@ async function writeRows(
       CASE WHEN i % 8 < 5 THEN (i * 7919) % ${Math.min(active, 1_000)} ELSE (i * 104729) % ${active} END AS p FROM n)
     SELECT ${CHAIN_ID}, block, i % ${EVENTS_A_BLOCK}, address, 'swap', printf('0x%064x', block),
       ${HEAD.time} - 2 * (${HEAD.number} - block), printf('0x%064x', i), printf('0x%040x', i % 900000),
-      'de0b6b3a7640000 -de0b6b3a7640000', state, 1.0, 1.0, 12.5, 0.5, 3, NULL
+      'de0b6b3a7640000 -de0b6b3a7640000', state, 1.0, 1.0, 12.5, 0.5, 3, NULL, NULL
     FROM e JOIN market ON n = p`);
   db.exec(index[1]);
   db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").raw().all();

@@ -249,5 +249,6 @@ function eventRow(n: number, at: { block: number; logIndex: number }): PoolEvent
     feeUsd: 1,
     tickTravel: 0,
     previousMinute: null,
+    previousUsers: null,
   };
 }

@@ -1,8 +1,8 @@
 import {
   compileCollection,
   extensionOf,
+  isComplete,
   isNewerDeclaration,
-  isSameDeclaration,
 } from "../../services/shared/storage/declaration.ts";
 import type { Collection } from "../../services/shared/storage/port.ts";
 import type { Findings } from "./finding.ts";
@@ -28,8 +28,9 @@ export function compareSchema(
 
 function stateOf(stored: string, collection: Collection): SchemaState {
   const declared = compileCollection(collection);
-  if (isSameDeclaration(stored, declared)) return "same";
-  if (extensionOf(stored, declared) !== undefined) return "older";
+  const extension = extensionOf(stored, declared);
+  // A former index is in nobody's way.
+  if (extension !== undefined) return isComplete(extension) ? "same" : "older";
   return isNewerDeclaration(stored, declared) ? "newer" : "changed";
 }
 

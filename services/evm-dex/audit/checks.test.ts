@@ -11,7 +11,7 @@ import { address, CHAIN_ID, checkpointRow, eventRow, openTestStore, poolRow } fr
 import { earnedSince } from "./check-positions.ts";
 import { longerOf, minutesOf } from "./check-rollups.ts";
 import { nextV3State, tickTravelOf } from "./check-states.ts";
-import { comparePreviousMinutes, lastSeenIn } from "./check-users.ts";
+import { comparePreviousMinutes, comparePreviousUsers, lastSeenIn } from "./check-users.ts";
 import { largeSwapsOf, v2DaysOf, v2HoursOf } from "./check-v2-rollups.ts";
 import { usdOf } from "./check-values.ts";
 import { compareRows } from "./compare-rows.ts";
@@ -161,6 +161,41 @@ describe("audit of windows", () => {
     const wrong = own.map((row) => ({ ...row, previousMinute: 1 }));
     expect(comparePreviousMinutes(POOL, wrong, new Map()).filter(isDifference)).to.have.length(3);
   });
+
+  it("counts who was seen where a swap takes its sender away from", () => {
+    const at = (sender: string, time: number, previousUsers: string | null) =>
+      swap({ sender, time: HOUR_START + time, previousUsers });
+    const own = [
+      at("ann", 0, null),
+      at("bob", 1, null),
+      at("ann", 2, null),
+      at("ann", 60, "2"),
+      at("bob", 3_600, "1 2"),
+      at("ann", 3_700, "1 1"),
+    ];
+    const differences = (rows: typeof own, from?: number) =>
+      comparePreviousUsers(
+        POOL,
+        rows,
+        { last: new Map(), counts: new Map() },
+        from === undefined ? undefined : () => from,
+      )
+        .filter(isDifference)
+        .map(({ expected }) => expected);
+    expect(differences(own)).to.deep.equal([]);
+    expect(
+      differences(own.map((row) => ({ ...row, previousUsers: row.previousUsers && "7" }))),
+    ).to.deep.equal(["2", "1 2", "1 1"]);
+    expect(differences(own.map((row) => ({ ...row, previousUsers: "0" })))).to.have.length(6);
+    // Of a version that did not tell, and of buckets that are not whole.
+    expect(differences(own.map((row) => ({ ...row, previousUsers: null })))).to.deep.equal([]);
+    const other = own.map((row) => ({
+      ...row,
+      previousUsers: row.previousUsers?.replaceAll("2", "5") ?? null,
+    }));
+    expect(differences(other, HOUR_START + 3_600)).to.deep.equal([]);
+    expect(differences(other, 0)).to.deep.equal(["2", "1 2"]);
+  });
 });
 
 describe("audit of states and prices", () => {
@@ -267,7 +302,7 @@ describe("planted values", () => {
     for (const collection of COLLECTIONS) {
       for (const [column, spec] of Object.entries(collection.fields)) {
         const type = spec.replace("?", "") as keyof typeof valueOfType;
-        const isIntegers = ["state", "anchor", "position", "amounts"].includes(column);
+        const isIntegers = ["state", "anchor", "position", "amounts", "previousUsers"].includes(column);
         const values = isIntegers
           ? fc.array(fc.bigInt(), { minLength: 1 }).map(writeIntegers)
           : valueOfType[type];

@@ -99,6 +99,7 @@ export const COVERAGE: Coverage = {
     feeUsd: ["values", "logs"],
     tickTravel: ["states"],
     previousMinute: ["users"],
+    previousUsers: ["users"],
   },
   pool_states: {
     [DELETED]: ["states"],

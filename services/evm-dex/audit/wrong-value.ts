@@ -26,7 +26,7 @@ const OUT_OF_BOUNDS: Readonly<Record<string, (checkpoint: CheckpointRow) => numb
 };
 
 /** Texts that are lists of integers. */
-const INTEGER_LISTS = new Set(["state", "anchor", "position", "amounts"]);
+const INTEGER_LISTS = new Set(["state", "anchor", "position", "amounts", "previousUsers"]);
 
 /** Another value of a column, close to the stored one: the least that an audit must see. */
 export function wrongValue({ checkpoint, collection, column, pick, row }: Spoiling): unknown {

@@ -1,8 +1,18 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
+import Libsql from "libsql";
 import { after, before, describe, it } from "mocha";
+import { compileCollection } from "../../shared/storage/declaration.ts";
+import { toMongoQuery } from "../../shared/storage/mongodb/query.ts";
+import { put } from "../../shared/storage/port.ts";
+import { parseQuery } from "../../shared/storage/query.ts";
+import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
+import { encoderOf } from "../../shared/storage/values.ts";
 import { expectSearch, Planner } from "../test/kit/planner.ts";
 import { address, CHAIN_ID } from "../test/kit/rows.ts";
-import { poolEvents, poolListings, poolUsers, priceLinks, rollups } from "./collections.ts";
+import { COLLECTIONS, poolEvents, poolListings, poolUsers, priceLinks, rollups } from "./collections.ts";
 import { completeOrder } from "./pool-list/pool-sets.ts";
 import { NEWEST_FIRST } from "./queries.ts";
 
@@ -109,16 +119,72 @@ describe("evm-dex collections", () => {
           { field: "logIndex", direction: "asc" },
         ],
       }),
-      usersOfMinutes: planner.explain(poolUsers, {
-        filter: { ...pool, lastMinute: { in: [0, 60, 600] } },
-        order: [{ field: "lastMinute", direction: "asc" }],
-      }),
-      usersOfBucket: planner.explain(poolUsers, {
-        filter: { ...pool, lastMinute: { gte: 0, lt: 60 } },
-        order: [{ field: "lastMinute", direction: "asc" }],
+      pageOfUsers: planner.explain(poolUsers, {
+        filter: { ...pool, user: { gt: address(0xa) } },
+        limit: 2_000,
+        fields: ["user", "lastMinute"],
       }),
     };
     for (const [name, plan] of Object.entries(plans)) expectSearch(plan, name);
+  });
+
+  it("find users by their key alone", async () => {
+    const filter = { chainId: CHAIN_ID, poolAddress: address(0x900), user: { gt: address(0xa) } };
+    const [page] = planner.explain(poolUsers, { filter, limit: 2_000, fields: ["user", "lastMinute"] });
+    expect(page).to.match(
+      /^SEARCH pool_users USING PRIMARY KEY \(chainId=\? AND poolAddress=\? AND user>\?\)/,
+    );
+    const [keys, user] = planner.explainKeys(poolUsers);
+    expect(keys).to.contain("VIRTUAL TABLE");
+    expect(user).to.match(/^SEARCH row USING PRIMARY KEY \(chainId=\? AND poolAddress=\? AND user=\?\)/);
+    // MongoDB: a range of `_id`, and nothing to look at beside it.
+    const declared = compileCollection(poolUsers);
+    const encoders = new Map(
+      declared.fields.map((field) => [field.name, encoderOf("pool_users", field)] as const),
+    );
+    const { filter: found, sort } = toMongoQuery(declared, parseQuery(declared, encoders, { filter }));
+    expect([Object.keys(found), sort]).to.deep.equal([["_id"], { _id: 1 }]);
+  });
+
+  it("lose the second index of users in a file that an earlier version has written", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "former-index-"));
+    const path = join(dir, "evm-dex.sqlite");
+    const { previousUsers: _, ...fields } = poolEvents.fields;
+    const { formerIndexes, ...users } = poolUsers;
+    const earlierUsers = { ...users, indexes: formerIndexes ?? [] };
+    const earlier = COLLECTIONS.map((each) =>
+      each === poolUsers ? earlierUsers : each === poolEvents ? { ...each, fields } : each,
+    ) as typeof COLLECTIONS;
+    const indexesOf = () => {
+      const db = new Libsql(path);
+      const rows = db
+        .prepare("SELECT name FROM sqlite_schema WHERE tbl_name = 'pool_users' AND type = 'index'")
+        .all();
+      db.close();
+      return (rows as { name: string }[])
+        .map(({ name }) => name)
+        .filter((name) => !name.startsWith("sqlite_"));
+    };
+    const user = { chainId: CHAIN_ID, poolAddress: address(0x900), user: address(0xa), lastMinute: 60 };
+    const old = await openSqliteStore({ path });
+    try {
+      await old.declare(earlier);
+      await old.write([put(earlierUsers, [user])]);
+      expect(indexesOf()).to.deep.equal(["pool_users_by_chainId_poolAddress_lastMinute"]);
+      const store = await openSqliteStore({ path });
+      await store.declare(COLLECTIONS);
+      expect(indexesOf()).to.deep.equal([]);
+      expect(await store.find(poolUsers, {})).to.deep.equal([user]);
+      // A service of the earlier version that runs meanwhile.
+      const { chainId, poolAddress } = user;
+      const filter = { chainId, poolAddress, lastMinute: { in: [0, 60] } };
+      const order = [{ field: "lastMinute", direction: "asc" }] as const;
+      expect(await old.find(earlierUsers, { filter, order })).to.deep.equal([user]);
+      await store.close();
+    } finally {
+      await old.close();
+      await rm(dir, { recursive: true, force: true });
+    }
   });
 
   it("show a sort where an order has no index", () => {

@@ -270,7 +270,7 @@ type Rows = Record<string, unknown>[];
  * All rows, less what depends on where an index began: how far pools were looked for, sums that start at 0 there (what a
  * position has earned: only differences are published), states of which the last digits follow from what they began
  * with (v3 reserves) or that are read and not told by events (v2 default fees), and what only serves to undo a row that
- * is final (a user's minute before).
+ * is final (a user's minute before, and who was seen then).
  */
 async function rowsOf({ store, sync }: TestIngest): Promise<Record<string, unknown[]>> {
   const kinds = new Map(
@@ -291,7 +291,7 @@ async function rowsOf({ store, sync }: TestIngest): Promise<Record<string, unkno
     pool_events: (dump.pool_events ?? []).map((row) => ({
       ...row,
       state: valuesOf(row, row.state),
-      previousMinute: (row.blockNumber as number) <= sync.finalBlock ? null : row.previousMinute,
+      ...((row.blockNumber as number) <= sync.finalBlock && { previousMinute: null, previousUsers: null }),
     })),
     pool_states: (dump.pool_states ?? []).map((row) => ({
       ...row,

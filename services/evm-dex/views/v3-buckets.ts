@@ -11,7 +11,7 @@ import {
   sumRangesAt,
 } from "../metrics/pool-windows.ts";
 import type { Edge } from "../metrics/window.ts";
-import { findLastUsers, findSwaps, getRollups, lastCloseBefore, sumRollups } from "../store/queries.ts";
+import { findSwaps, getPoolUsers, getRollups, lastCloseBefore, sumRollups } from "../store/queries.ts";
 import { type Rollups, rollupsOf } from "./past-buckets.ts";
 
 interface PoolKey {
@@ -56,15 +56,22 @@ async function readEdges(
   const minutes = edges.map(({ minute }) => ({ poolAddress: key.poolAddress, span: MINUTE, start: minute }));
   const rows = await getRollups(store, { chainId: key.chainId, buckets: minutes });
   const buckets = new Map(rows.map((row) => [row.start, row]));
-  const seen = rows.filter(({ lastSeenUsers }) => lastSeenUsers > 0).map(({ start }) => start);
-  const [users, swaps] = await Promise.all([
-    seen.length === 0 ? [] : findLastUsers(store, { ...key, minutes: seen }),
-    Promise.all(
-      edges.map(({ minute, end }) =>
-        buckets.has(minute) ? findSwaps(store, { ...key, start: minute, end }) : [],
-      ),
+  const swaps = await Promise.all(
+    edges.map(({ minute, end }) =>
+      buckets.has(minute) ? findSwaps(store, { ...key, start: minute, end }) : [],
     ),
-  ]);
+  );
+  // Of those who swapped from the edge on: nobody else counts in it.
+  const senders = new Set<string>();
+  for (const [i, { minute, start }] of edges.entries()) {
+    if (buckets.get(minute)?.lastSeenUsers === 0) continue;
+    for (const swap of swaps[i] ?? []) if (swap.time >= start) senders.add(swap.sender);
+  }
+  const { chainId, poolAddress } = key;
+  const users =
+    senders.size === 0
+      ? []
+      : await getPoolUsers(store, { chainId, users: [...senders].map((user) => ({ poolAddress, user })) });
   const known = new Map<number, BucketTotals>();
   for (const [i, edge] of edges.entries()) {
     const ofMinute = users.filter(({ lastMinute }) => lastMinute === edge.minute);

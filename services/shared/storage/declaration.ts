@@ -20,6 +20,7 @@ export interface CompiledCollection {
   readonly byName: ReadonlyMap<string, FieldInfo>;
   readonly key: readonly FieldInfo[];
   readonly indexes: readonly DeclaredIndex[];
+  readonly formerIndexes: readonly DeclaredIndex[];
   readonly shardKey: readonly string[];
   /**
    * Canonical JSON, equal for equal declarations; stored to detect a change. Without the shard key, which says where rows
@@ -66,9 +67,15 @@ export function compileCollection(collection: Collection): CompiledCollection {
     if (field.nullable || field.type === "float")
       fail(`key field "${field.name}" must be text, int, bool or bigint and not nullable`);
   }
-  const indexes = collection.indexes.map((index) =>
-    compileIndex(index, { key: collection.key, fieldsOf: (names) => fieldsOf(names, "index"), fail }),
-  );
+  const compiled = (list: readonly Index[]): DeclaredIndex[] =>
+    list.map((index) =>
+      compileIndex(index, { key: collection.key, fieldsOf: (names) => fieldsOf(names, "index"), fail }),
+    );
+  const indexes = compiled(collection.indexes);
+  const formerIndexes = compiled(collection.formerIndexes ?? []);
+  const described = new Set(indexes.map(describeIndex));
+  if (formerIndexes.some((index) => described.has(describeIndex(index))))
+    fail("one of its indexes is also a former one");
   const leadsWith = (list: readonly string[]): boolean =>
     collection.shardKey.every((field, i) => list[i] === field);
   fieldsOf(collection.shardKey, "shard key");
@@ -82,7 +89,8 @@ export function compileCollection(collection: Collection): CompiledCollection {
     indexes: indexes.map(describeIndex).sort(),
     contents: collection.contents,
   });
-  return { name, fields, byName, key, indexes, shardKey: collection.shardKey, fingerprint };
+  const { shardKey } = collection;
+  return { name, fields, byName, key, indexes, formerIndexes, shardKey, fingerprint };
 }
 
 function compileIndex(
@@ -122,7 +130,7 @@ function describeIndex({ fields, unique, descending, carries }: DeclaredIndex): 
 }
 
 /** Whether a stored fingerprint is that of the declaration. Those of earlier versions name the shard key too. */
-export function isSameDeclaration(stored: string, declared: CompiledCollection): boolean {
+function isSameDeclaration(stored: string, declared: CompiledCollection): boolean {
   if (stored === declared.fingerprint) return true;
   const { shardKey: _, ...rest } = JSON.parse(stored) as Record<string, unknown>;
   return JSON.stringify(rest) === declared.fingerprint;
@@ -135,35 +143,73 @@ interface Described {
   readonly contents?: string;
 }
 
-/** Whether `later` is `earlier` with further nullable fields and further indexes: rows of the one are rows of the other. */
-function isExtension(earlier: Described, later: Described): boolean {
+/**
+ * Whether `later` is `earlier` with further nullable fields and further indexes, less some indexes (`former`): rows of the
+ * one are rows of the other.
+ */
+function isExtension(earlier: Described, later: Described, former: readonly string[] = []): boolean {
   const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
   if (!isSame(earlier.key, later.key) || earlier.contents !== later.contents) return false;
-  if (!earlier.indexes.every((index) => later.indexes.includes(index))) return false;
+  const known = new Set([...later.indexes, ...former]);
+  if (!earlier.indexes.every((index) => known.has(index))) return false;
   return (
     Object.entries(earlier.fields).every(([name, spec]) => later.fields[name] === spec) &&
     Object.entries(later.fields).every(([name, spec]) => name in earlier.fields || spec.endsWith("?"))
   );
 }
 
-/** What a stored declaration lacks. */
+/** What a stored declaration lacks, and which indexes of earlier versions it still has. */
 export interface Extension {
   readonly fields: readonly FieldInfo[];
   readonly indexes: readonly DeclaredIndex[];
+  readonly former: readonly DeclaredIndex[];
 }
 
 /**
- * How a stored collection becomes the declared one while it is served: nothing, further nullable fields and indexes, or
- * undefined where it cannot.
+ * How a stored collection becomes the declared one while it is served: nothing, further nullable fields and indexes, fewer
+ * indexes, or undefined where it cannot.
  */
 export function extensionOf(stored: string, declared: CompiledCollection): Extension | undefined {
-  if (isSameDeclaration(stored, declared)) return { fields: [], indexes: [] };
+  if (isSameDeclaration(stored, declared)) return { fields: [], indexes: [], former: [] };
   const before = JSON.parse(stored) as Described;
-  if (!isExtension(before, JSON.parse(declared.fingerprint) as Described)) return undefined;
+  const former = declared.formerIndexes.map(describeIndex);
+  if (!isExtension(before, JSON.parse(declared.fingerprint) as Described, former)) return undefined;
+  const isStored = (index: DeclaredIndex) => before.indexes.includes(describeIndex(index));
   return {
     fields: declared.fields.filter(({ name }) => !(name in before.fields)),
-    indexes: declared.indexes.filter((index) => !before.indexes.includes(describeIndex(index))),
+    indexes: declared.indexes.filter((index) => !isStored(index)),
+    former: declared.formerIndexes.filter(isStored),
   };
+}
+
+/** Whether nothing is missing of a stored collection: a process that may not write can use it. */
+export function isComplete({ fields, indexes }: Extension): boolean {
+  return fields.length === 0 && indexes.length === 0;
+}
+
+/** Whether a process has nothing to change of a stored collection; one that may only read leaves former indexes. */
+export function isUpToDate(
+  stored: string,
+  declared: CompiledCollection,
+  { readOnly }: { readonly readOnly: boolean },
+): boolean {
+  const extension = extensionOf(stored, declared);
+  return extension !== undefined && isComplete(extension) && (readOnly || extension.former.length === 0);
+}
+
+/** The declaration to store while former indexes are still there. */
+export function fingerprintWith(
+  { fingerprint }: CompiledCollection,
+  former: readonly DeclaredIndex[],
+): string {
+  if (former.length === 0) return fingerprint;
+  const { fields, key, indexes, contents } = JSON.parse(fingerprint) as Described;
+  return JSON.stringify({
+    fields,
+    key,
+    indexes: [...indexes, ...former.map(describeIndex)].sort(),
+    contents,
+  });
 }
 
 /** Whether a later version of this program has stored the collection: everything that this one declares is in it. */

@@ -51,6 +51,8 @@ export interface TypedCollection<F extends Fields> {
   /** Primary key: unique, and the order of rows in the store. */
   readonly key: readonly (keyof F & string)[];
   readonly indexes: readonly Index<keyof F & string>[];
+  /** Indexes that earlier versions declared: what is stored loses them (see Store.declare). */
+  readonly formerIndexes?: readonly Index<keyof F & string>[];
   /**
    * How MongoDB spreads the collection over shards; a prefix of the key or of an index. It ends in a field with many
    * values where one value of the fields before it may have more rows than a shard should hold.
@@ -65,6 +67,7 @@ export interface Collection {
   readonly contents?: string;
   readonly key: readonly string[];
   readonly indexes: readonly Index[];
+  readonly formerIndexes?: readonly Index[];
   readonly shardKey: readonly string[];
 }
 
@@ -267,7 +270,8 @@ export interface Store {
   readonly isReadOnly: boolean;
   /**
    * Creates missing collections and indexes. Idempotent; a changed declaration of an existing collection is an error, and
-   * so is a missing one where this process may only read.
+   * so is a missing one where this process may only read. Former indexes are dropped by processes that may write: on SQLite
+   * at once, on MongoDB by writers after an hour, since services of an earlier version read by them until they are replaced.
    */
   declare(collections: readonly Collection[]): Promise<void>;
   /**

@@ -107,12 +107,29 @@ describeWithProcesses("a store that a process may only read: SQLite", () => {
     return JSON.parse(stdout);
   }
 
+  /** By a connection of its own: SQLite's driver leaves the statement of a plan open. */
+  async function planOf(declared: typeof notes): Promise<string> {
+    const store = await openStore({ service: "evm-dex", dataDir, access: "read" });
+    await store.declare([declared]);
+    const plan = await store.plan(declared, { filter: { text: "two" } });
+    await store.close();
+    return plan;
+  }
+
   it("is read beside its writer, whose rows are seen as they come", async () => {
     const reader = await openStore({ service: "evm-dex", dataDir, access: "read" });
     try {
       await requireReadOnly(reader);
       await writer.write([put(notes, [{ id: 2, text: "two" }])]);
       expect(await reader.count(notes, {})).to.equal(2);
+      const indexed = { ...notes, name: "indexed", indexes: [{ fields: ["text"] }] } as const;
+      await writer.declare([indexed]);
+      const former = { ...indexed, indexes: [], formerIndexes: indexed.indexes } as const;
+      await reader.declare([former]);
+      expect(await planOf(indexed), "a former index is the writer's to drop").to.equal("index");
+      await writer.declare([former]);
+      expect(await planOf(former)).to.equal("scan");
+      await reader.declare([former]);
     } finally {
       await reader.close();
     }

@@ -18,7 +18,7 @@ import {
   type RollupRow,
   rollups,
 } from "../../store/collections.ts";
-import { eventsSince, findLastUsers, findRollups } from "../../store/queries.ts";
+import { eventsSince, findRollups, getPoolUsers } from "../../store/queries.ts";
 import type { HistoryChunk } from "./chunk.ts";
 
 export interface MergedStores {
@@ -119,8 +119,10 @@ async function edgeMinute(
   const later = (await eventsSince(main, key)).filter(({ blockNumber }) => blockNumber > chunk.to);
   const protocol = protocolOf(pool.protocol);
   const minute = emptyBucket();
+  const senders = new Set<string>();
   for (const event of [...own, ...later]) {
     if (event.kind !== "swap") continue;
+    senders.add(event.sender);
     addSwap(minute, {
       valueUsd: event.valueUsd,
       feeUsd: event.feeUsd,
@@ -129,9 +131,11 @@ async function edgeMinute(
     });
   }
   const { chainId, poolAddress } = pool;
-  const seen = new Set(
-    (await findLastUsers(main, { chainId, poolAddress, minutes: [start] })).map(({ user }) => user),
-  );
+  const known = await getPoolUsers(main, {
+    chainId,
+    users: [...senders].map((user) => ({ poolAddress, user })),
+  });
+  const seen = new Set(known.filter(({ lastMinute }) => lastMinute === start).map(({ user }) => user));
   for (const { user, lastMinute } of users) if (lastMinute === start) seen.add(user);
   minute.lastSeenUsers = seen.size;
   return minute;

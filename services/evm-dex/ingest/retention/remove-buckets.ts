@@ -8,7 +8,7 @@ import {
 } from "../../../shared/storage/port.ts";
 import { DAY, HOUR, MINUTE } from "../../metrics/bucket.ts";
 import { KEPT_SECONDS } from "../../metrics/kept.ts";
-import { poolUsers, rollups } from "../../store/collections.ts";
+import { rollups } from "../../store/collections.ts";
 import { listPoolsSince } from "../../store/pool-lists.ts";
 import { poolTvls } from "../../store/pool-tvls.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
@@ -66,15 +66,6 @@ export const TIMED_ROWS: readonly TimedRows[] = [
     time: "start",
     keepsLast: false,
     seconds: LARGE_SWAPS_SECONDS,
-  },
-  // Whoever comes back after more than a year is new to every window.
-  {
-    name: poolUsers.name,
-    collection: poolUsers,
-    where: {},
-    time: "lastMinute",
-    keepsLast: false,
-    seconds: KEPT_SECONDS[HOUR],
   },
 ];
 

@@ -38,7 +38,14 @@ const TOKENS = [0x10, 0x11, 0x12, 0x20, 0x21].map(address);
 /** Which rows of a collection count as one another's successors, and by what they expire. */
 const EXPIRING: Record<
   string,
-  { group: (row: Row) => unknown; time: (row: Row) => number; days: number; keeps: boolean }[]
+  {
+    group: (row: Row) => unknown;
+    time: (row: Row) => number;
+    days: number;
+    keeps: boolean;
+    /** Days that go at a time. */
+    step?: number;
+  }[]
 > = {
   [poolEvents.name]: [{ group: (r) => r.poolAddress, time: (r) => r.time as number, days: 1, keeps: true }],
   [priceLinks.name]: [{ group: (r) => r.token, time: (r) => r.time as number, days: 1, keeps: true }],
@@ -66,7 +73,10 @@ const EXPIRING: Record<
     { group: (r) => r.poolAddress, time: (r) => r.start as number, days: 8, keeps: false },
   ],
   [poolUsers.name]: [
-    { group: (r) => r.poolAddress, time: (r) => r.lastMinute as number, days: 400, keeps: false },
+    {
+      ...{ group: (r) => r.poolAddress, time: (r) => r.lastMinute as number, days: 400, keeps: false },
+      step: 30,
+    },
   ],
 };
 
@@ -83,8 +93,9 @@ function withoutExpired(all: Dump, headTime: number, finalTime: number): Dump {
   return Object.fromEntries(
     Object.entries(all).map(([name, rows]) => {
       let left = rows;
-      for (const { group, time, days, keeps } of EXPIRING[name] ?? []) {
-        const bound = Math.min(startOf(headTime - days * DAY, DAY), startOf(finalTime, DAY));
+      for (const { group, time, days, keeps, step = 1 } of EXPIRING[name] ?? []) {
+        const due = Math.min(startOf(headTime - days * DAY, DAY), startOf(finalTime, DAY));
+        const bound = startOf(due, step * DAY);
         const isOld = (row: Row) => group(row) !== undefined && time(row) < bound;
         const last = new Map<unknown, Row>();
         for (const row of left) {
@@ -213,6 +224,8 @@ describeOnEngines(
           await indexBlocks(all.store, { chain, checkpoint: startCheckpoint() });
           const times = { headTime: checkpoint.blockTime, finalTime: settledAt(chain, final) };
           removed += await expectOnlyExpiredGone({ kept: kept.store, all: all.store }, times);
+          const users = { [poolUsers.name]: (await dump(kept.store))[poolUsers.name] as Row[] };
+          expect(withoutExpired(users, times.headTime, times.finalTime)).to.deep.equal(users);
           // Of older blocks the changes of prices are no longer kept.
           const keptFrom = Math.min(startOf(times.headTime - DAY, DAY), startOf(times.finalTime, DAY));
           for (const { block } of chain.slice(-3).filter(({ block: { time } }) => time >= keptFrom)) {
@@ -249,13 +262,20 @@ describeOnEngines(
   },
 );
 
-/** Whoever swaps again after more than 400 days is new: their bucket then, which is in no window, is left as it was. */
+/**
+ * Whoever swaps again after more than 400 days is new: their bucket then, which is in no window, is left as it was. What rows tell
+ * of a bucket that had gone before is not known any more.
+ */
 function comparable(name: string, rows: readonly Row[], headTime: number): Row[] {
   const isLong = (from: unknown, to: unknown) => (to as number) - (from as number) > 399 * DAY;
   if (name === poolEvents.name)
-    return rows.map((row) =>
-      isLong(row.previousMinute ?? row.time, row.time) ? { ...row, previousMinute: null } : row,
-    );
+    return rows.map((row) => {
+      const { previousMinute, previousUsers, time } = row;
+      if (isLong(previousMinute ?? time, time)) return { ...row, previousMinute: null, previousUsers: null };
+      const hasMinute = previousMinute === null || (time as number) - (previousMinute as number) < 39 * DAY;
+      if (hasMinute || previousUsers === null) return row;
+      return { ...row, previousUsers: String(previousUsers).replace(/^\S+/, "?") };
+    });
   if (name !== rollups.name) return [...rows];
   return rows.map((row) => (isLong(row.start, headTime) ? { ...row, lastSeenUsers: 0 } : row));
 }

@@ -1,14 +1,15 @@
 import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import { MEDIAN_WINDOW_SECONDS } from "../../../shared/pricing/median.ts";
 import { DAY, startOf } from "../../metrics/bucket.ts";
-import type { CheckpointRow } from "../../store/collections.ts";
+import { type CheckpointRow, poolUsers } from "../../store/collections.ts";
 import { lastEventBlock } from "../../store/queries.ts";
 import { nextDayBlocks } from "./days.ts";
 import { keepTvls } from "./keep-tvls.ts";
 import { mark, openRetention } from "./marks.ts";
 import { type DayBlocks, RAW_COLLECTIONS, type RawCollection } from "./raw-collections.ts";
-import { removeTimed, TIMED_ROWS, type TimedRows } from "./remove-buckets.ts";
+import { removeTimed, TIMED_ROWS } from "./remove-buckets.ts";
 import { type RemoveDeps, removeRaw } from "./remove-raw.ts";
+import { removeUsers, userBound } from "./remove-users.ts";
 
 /** Rows of one write: some 10 ms of SQLite (`npm run bench:retention`). */
 const ROWS_AT_ONCE = 300;
@@ -117,7 +118,14 @@ async function* removeAll(
     deps.onArchiveFailure?.(error.cause);
   }
   for (const rows of TIMED_ROWS)
-    yield* removeTimedBefore(deps, { rows, checkpoint, bound: boundOf(rows.seconds) });
+    yield* removeBefore(deps, {
+      ...{ name: rows.name, checkpoint, bound: boundOf(rows.seconds) },
+      remove: (due) => removeTimed(removeDeps(deps), { rows, ...due }),
+    });
+  yield* removeBefore(deps, {
+    ...{ name: poolUsers.name, checkpoint, bound: userBound(boundOf) },
+    remove: (due) => removeUsers(removeDeps(deps), due),
+  });
 }
 
 /** A day that could not be archived: its rows stay. */
@@ -163,16 +171,26 @@ async function* archived(
   }
 }
 
-async function* removeTimedBefore(
+/** What `remove` removes is gone up to the bound once it ends. */
+async function* removeBefore(
   deps: RetentionDeps,
-  at: { rows: TimedRows; checkpoint: CheckpointRow; bound: number },
+  {
+    bound,
+    checkpoint,
+    name,
+    remove,
+  }: {
+    name: string;
+    checkpoint: CheckpointRow;
+    bound: number;
+    remove: (due: { before: number; goneTime: number }) => AsyncGenerator<number, void, undefined>;
+  },
 ): AsyncGenerator<number, void, undefined> {
-  const { bound, checkpoint, rows } = at;
-  const start = await openRetention(deps, { rows: rows.name, checkpoint, since: 0 });
+  const start = await openRetention(deps, { rows: name, checkpoint, since: 0 });
   if (start.goneTime >= bound || bound <= checkpoint.fromTime) return;
   const announced = { ...start, time: Math.max(start.time, bound) };
   await mark(deps, announced);
-  yield* removeTimed(removeDeps(deps), { rows, before: bound, goneTime: start.goneTime });
+  yield* remove({ before: bound, goneTime: start.goneTime });
   await mark(deps, { ...announced, goneTime: bound });
 }
 

@@ -7,16 +7,16 @@ import { SPANS } from "../../metrics/bucket.ts";
 import { poolUsers, rollups } from "../../store/collections.ts";
 import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../../test/kit/swap-model.ts";
-import { BucketBook } from "./bucket-book.ts";
+import { BucketBook, type PreviousSwap } from "./bucket-book.ts";
 
 const POOL = address(0x900);
 const OTHER = address(0x901);
 
-/** One write of the ingest: load, add, store. Returns the previous minutes. */
+/** One write of the ingest: load, add, store. Returns what is told of the previous swaps. */
 async function addBatch(
   book: BucketBook,
   { swaps, store }: { store: Store; swaps: readonly (ModelSwap & { poolAddress: string })[] },
-): Promise<(number | null)[]> {
+): Promise<PreviousSwap[]> {
   await book.prepare(swaps);
   const previous = swaps.map((swap) => book.add(swap));
   const { rollups: rollupRows, users } = book.flush();
@@ -47,7 +47,13 @@ describeLong("BucketBook", () => {
       swapAt(midnight + 60, "bob"),
     ];
     const previous = await addBatch(book, { store, swaps });
-    expect(previous).to.deep.equal([null, midnight, midnight, midnight + 60, null]);
+    expect(previous).to.deep.equal([
+      { minute: null, users: null },
+      { minute: midnight, users: null },
+      { minute: midnight, users: "1" },
+      { minute: midnight + 60, users: "1 1" },
+      { minute: null, users: null },
+    ]);
     const lastSeen = async (span: number) =>
       (await store.find(rollups, { filter: { chainId: CHAIN_ID, poolAddress: POOL, span } })).map(
         ({ start, lastSeenUsers, swapCount }) => [start - midnight, lastSeenUsers, swapCount],
@@ -90,7 +96,9 @@ describeLong("BucketBook", () => {
     // Three buckets a day: more than the 60,000 that are kept in memory.
     const others = Array.from({ length: 20_000 }, (_, i) => swapAt(first + (i + 1) * day, "bob"));
     await addBatch(book, { store, swaps: others });
-    expect(await addBatch(book, { store, swaps: [swapAt(first + 20_001 * day)] })).to.deep.equal([first]);
+    expect(await addBatch(book, { store, swaps: [swapAt(first + 20_001 * day)] })).to.deep.equal([
+      { minute: first, users: "1 1 1" },
+    ]);
     for (const span of SPANS) {
       const [row] = await store.find(rollups, {
         filter: { chainId: CHAIN_ID, poolAddress: POOL, span },
@@ -120,7 +128,7 @@ describeLong("BucketBook", () => {
         }));
         const store = await openTestStore();
         let book = new BucketBook(store, CHAIN_ID);
-        const previous: (number | null)[] = [];
+        const previous: PreviousSwap[] = [];
         for (let at = 0, turn = 0; at < swaps.length; turn++) {
           const { size, restart } = batches[turn % batches.length] as (typeof batches)[0];
           previous.push(...(await addBatch(book, { store, swaps: swaps.slice(at, at + size) })));
@@ -128,7 +136,7 @@ describeLong("BucketBook", () => {
           if (restart) book = new BucketBook(store, CHAIN_ID);
         }
         for (const poolAddress of [POOL, OTHER]) await expectModel(store, { poolAddress, swaps });
-        expect(previous).to.deep.equal(swaps.map((swap, i) => previousMinute(swaps.slice(0, i), swap)));
+        expect(previous).to.deep.equal(swaps.map((swap, i) => previousOf(swaps.slice(0, i), swap)));
         await store.close();
       }),
       { numRuns: randomRuns(40) },
@@ -158,12 +166,25 @@ async function expectModel(
   expect(new Map(users.map(({ user, lastMinute }) => [user, lastMinute]))).to.deep.equal(lastMinutes);
 }
 
-function previousMinute(
+/** From the whole list before: the user's last swap, and who was seen last where this one takes them away from. */
+function previousOf(
   before: readonly (ModelSwap & { poolAddress: string })[],
-  swap: { user: string; poolAddress: string },
-): number | null {
-  const last = before
-    .filter(({ user, poolAddress }) => user === swap.user && poolAddress === swap.poolAddress)
-    .at(-1);
-  return last === undefined ? null : last.time - (last.time % 60);
+  swap: { user: string; poolAddress: string; time: number },
+): PreviousSwap {
+  const lastOf = new Map(
+    before
+      .filter(({ poolAddress }) => poolAddress === swap.poolAddress)
+      .map(({ user, time }) => [user, time] as const),
+  );
+  const last = lastOf.get(swap.user);
+  if (last === undefined) return { minute: null, users: null };
+  const left = SPANS.filter((span) => Math.floor(last / span) !== Math.floor(swap.time / span));
+  const seen = left.map(
+    (span) =>
+      [...lastOf.values()].filter((time) => Math.floor(time / span) === Math.floor(last / span)).length,
+  );
+  return {
+    minute: last - (last % 60),
+    users: seen.length === 0 ? null : seen.map((count) => count.toString(16)).join(" "),
+  };
 }

@@ -22,6 +22,14 @@ interface UserSwap extends BucketSwap {
   readonly time: number;
 }
 
+/** What a swap ends: where its user swapped last in this pool. */
+export interface PreviousSwap {
+  /** Start of its minute; null for the first time. */
+  readonly minute: number | null;
+  /** previousUsers of the swap's row. */
+  readonly users: string | null;
+}
+
 /**
  * Rollups and last-seen users of one chain as absolute rows: loaded before they are changed, written whole.
  * Replaying a write is therefore harmless.
@@ -89,13 +97,14 @@ export class BucketBook {
       this.#rollups.set(row.poolAddress, rollupKey(row.span as Span, row.start), row);
   }
 
-  /** Adds one swap; returns the start of the minute of its user's previous swap in this pool, or null. */
-  add(swap: UserSwap): number | null {
+  /** Adds one swap; returns what is to be known of its user's previous one where this one is undone. */
+  add(swap: UserSwap): PreviousSwap {
     const { poolAddress, user, time } = swap;
     const minute = startOf(time, MINUTE);
     const known = this.#users.get(poolAddress, user);
     const previous = known?.lastMinute ?? null;
     const current = entryOf(this.#current, poolAddress, newList);
+    let left: string | null = null;
     for (let i = 0; i < SPANS.length; i++) {
       const span = SPANS[i] as Span;
       const start = startOf(time, span);
@@ -108,7 +117,9 @@ export class BucketBook {
       const previousStart = previous === null ? null : startOf(previous, span);
       if (previousStart === start) continue;
       row.lastSeenUsers += 1;
-      if (previousStart !== null) this.#leave(poolAddress, span, previousStart);
+      if (previousStart === null) continue;
+      const users = this.#leave(poolAddress, span, previousStart).toString(16);
+      left = left === null ? users : `${left} ${users}`;
     }
     if (known === undefined) {
       const row = { chainId: this.#chainId, poolAddress, user, lastMinute: minute };
@@ -118,15 +129,20 @@ export class BucketBook {
       known.lastMinute = minute;
       this.#dirtyUsers.add(known);
     }
-    return previous;
+    return { minute: previous, users: left };
   }
 
-  /** Takes a user out of a stored bucket. One that retention has removed (ingest/retention/) stays removed. */
-  #leave(poolAddress: string, span: Span, start: number): void {
+  /**
+   * Takes a user out of a stored bucket, and returns how many it had; -1 for one that retention has removed
+   * (ingest/retention/): it stays removed.
+   */
+  #leave(poolAddress: string, span: Span, start: number): number {
     const row = this.#rollups.get(poolAddress, rollupKey(span, start));
-    if (row === undefined) return;
-    row.lastSeenUsers -= 1;
+    if (row === undefined) return -1;
+    const users = row.lastSeenUsers;
+    row.lastSeenUsers = users - 1;
     this.#dirtyRollups.add(row);
+    return users;
   }
 
   #touchRollup(poolAddress: string, span: Span, start: number): RollupRow {

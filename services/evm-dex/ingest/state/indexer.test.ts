@@ -96,7 +96,14 @@ describe("Indexer", () => {
       ]),
       blockOf(101, 1_010, [[POOL, BOB, swap(10n, -39n, 13_870)]]),
     );
-    const common = { chainId: CHAIN_ID, poolAddress: POOL, price0Usd: 4, price1Usd: 1, previousMinute: null };
+    const common = {
+      chainId: CHAIN_ID,
+      poolAddress: POOL,
+      price0Usd: 4,
+      price1Usd: 1,
+      previousMinute: null,
+      previousUsers: null,
+    };
     const first = {
       ...common,
       blockNumber: 100,
@@ -237,6 +244,8 @@ describe("Indexer", () => {
     expect(previous).to.deep.equal([null, 960, null, 1_020, null, 1_080 - 60]);
     const later = await add(blockOf(104, 5_000, [swapOf(BOB), swapOf(ANN)]));
     expect(later.events.map(({ previousMinute }) => previousMinute)).to.deep.equal([1_020, 1_080]);
+    // Bob was alone in his minute, and both in the hour; then Ann is alone in hers.
+    expect(later.events.map(({ previousUsers }) => previousUsers)).to.deep.equal(["1 2", "1 1"]);
   });
 
   it("does not count the move from an unknown price as tick travel", async () => {

@@ -197,6 +197,7 @@ export class Indexer {
       feeUsd: null,
       tickTravel,
       previousMinute: null,
+      previousUsers: null,
     };
     if (row.kind === "swap") this.#count(row, { entry, event: placed.event, moved, state });
     return row;
@@ -219,7 +220,7 @@ export class Indexer {
       this.v2.add({ poolAddress, time, blockNumber, logIndex, txHash, valueUsd, feeUsd, moved, fees });
       return;
     }
-    row.previousMinute = this.buckets.add({
+    const previous = this.buckets.add({
       poolAddress: row.poolAddress,
       user: row.sender,
       time: row.time,
@@ -229,6 +230,8 @@ export class Indexer {
       // A pool has a price after a swap.
       closePrice: protocol.price(state, pool) ?? 0,
     });
+    row.previousMinute = previous.minute;
+    row.previousUsers = previous.users;
   }
 
   /** A swap's amounts with the prices to value it: its own price is that at which it was made. */

@@ -15,11 +15,12 @@ export const REMOVED_FIELDS = [
   "kind",
   "sender",
   "previousMinute",
+  "previousUsers",
   "blockNumber",
   "logIndex",
 ] as const;
 
-/** The fields of a removed row that the repair needs: its sender, and the time of their swap before. */
+/** The fields of a removed row that the repair needs: its sender, their swap before, and who was seen then. */
 export type RemovedEvent = Pick<RowOf<typeof poolEvents>, (typeof REMOVED_FIELDS)[number]>;
 
 /** Removes a pool's rollups from a start on, one start per span in the order of SPANS. */

@@ -3,7 +3,7 @@ import Libsql from "libsql";
 import { compileCollection } from "../../../shared/storage/declaration.ts";
 import type { Collection, Query, RowOf } from "../../../shared/storage/port.ts";
 import { parseQuery } from "../../../shared/storage/query.ts";
-import { createSql, SQLITE_DIALECT, selectSql } from "../../../shared/storage/sqlite/sql.ts";
+import { createSql, SQLITE_DIALECT, selectByKeysSql, selectSql } from "../../../shared/storage/sqlite/sql.ts";
 import { encoderOf } from "../../../shared/storage/values.ts";
 import { COLLECTIONS } from "../../store/collections.ts";
 
@@ -23,6 +23,15 @@ export class Planner {
       declared.fields.map((field) => [field.name, encoderOf(declared.name, field, SQLITE_DIALECT)] as const),
     );
     const { text, params } = selectSql(declared, parseQuery(declared, encoders, query as never));
+    return this.#explain(text, params);
+  }
+
+  /** The plan of getMany. */
+  explainKeys(from: Collection): string[] {
+    return this.#explain(selectByKeysSql(compileCollection(from)), ["[]"]);
+  }
+
+  #explain(text: string, params: readonly unknown[]): string[] {
     const steps = this.#database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(params as never);
     return (steps as { detail: string }[]).map(({ detail }) => detail);
   }

@@ -96,6 +96,7 @@ export function eventRow(row: Partial<PoolEventRow> = {}): PoolEventRow {
     feeUsd: null,
     tickTravel: null,
     previousMinute: null,
+    previousUsers: null,
     ...row,
   };
 }

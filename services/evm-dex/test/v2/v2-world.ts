@@ -338,7 +338,7 @@ class Replay {
       sender: address(1),
       ...{ amounts: "0 0", state: writeV2State(EMPTY_V2_STATE) },
       ...{ price0Usd: null, price1Usd: null, valueUsd: null, feeUsd: null },
-      ...{ tickTravel: null, previousMinute: null },
+      ...{ tickTravel: null, previousMinute: null, previousUsers: null },
     };
   }
 

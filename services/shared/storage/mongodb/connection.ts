@@ -8,6 +8,8 @@ export interface MongoOptions {
   readonly database: string;
   /** Default "write". */
   readonly access?: Access;
+  /** When a writer drops former indexes, after it has declared a collection that has any; default an hour. */
+  readonly dropAfterMs?: number;
 }
 
 /**

@@ -4,14 +4,15 @@ import {
   changedDeclarationError,
   type Extension,
   extensionOf,
-  isSameDeclaration,
+  fingerprintWith,
+  isComplete,
   undeclaredError,
 } from "../declaration.ts";
 import type { MongoConnection } from "./connection.ts";
 import { isDuplicate } from "./documents.ts";
 import { indexName } from "./query.ts";
 
-const DECLARATIONS = "_collections";
+export const DECLARATIONS = "_collections";
 
 /** The stored declarations by collection. */
 export async function readDeclarations(db: Db): Promise<ReadonlyMap<string, string>> {
@@ -19,26 +20,25 @@ export async function readDeclarations(db: Db): Promise<ReadonlyMap<string, stri
   return new Map(rows.map(({ _id, declaration }) => [_id, declaration]));
 }
 
-interface StoredDeclaration {
+export interface StoredDeclaration {
   readonly _id: string;
   readonly declaration: string;
 }
 
 /**
  * Creates what is missing of a collection and its indexes; with `readOnly` that is an error. Throws where its stored
- * declaration differs.
+ * declaration differs. Leaves former indexes, and returns whether there are any: see FormerIndexes.
  */
 export async function declareIn(
   db: Db,
   declared: CompiledCollection,
   { readOnly }: { readonly readOnly: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const declarations = db.collection<StoredDeclaration>(DECLARATIONS);
   /** What the database lacks of it: everything, a part, or nothing. */
-  const readMissing = async (): Promise<{ stored?: string; extension: Extension } | undefined> => {
+  const readMissing = async (): Promise<{ stored?: string; extension: Extension }> => {
     const stored = (await declarations.findOne({ _id: declared.name }))?.declaration;
-    if (stored === undefined) return { extension: declared };
-    if (isSameDeclaration(stored, declared)) return undefined;
+    if (stored === undefined) return { extension: { ...declared, former: [] } };
     const extension = extensionOf(stored, declared);
     if (extension === undefined) {
       const place = `MongoDB database ${db.databaseName}`;
@@ -47,7 +47,8 @@ export async function declareIn(
     return { stored, extension };
   };
   const missing = await readMissing();
-  if (missing === undefined) return;
+  const { former } = missing.extension;
+  if (missing.stored !== undefined && isComplete(missing.extension)) return former.length > 0;
   if (readOnly) throw undeclaredError(declared, `MongoDB database ${db.databaseName}`);
   const indexes = missing.extension.indexes.map((index) => {
     const { fields, unique, descending, carries } = index;
@@ -64,9 +65,9 @@ export async function declareIn(
   // Recorded last: if the process dies before this line, the next one repeats the work.
   if (missing.stored !== undefined) {
     const filter = { _id: declared.name, declaration: missing.stored };
-    await declarations.updateOne(filter, { $set: { declaration: declared.fingerprint } });
+    await declarations.updateOne(filter, { $set: { declaration: fingerprintWith(declared, former) } });
     await readMissing();
-    return;
+    return former.length > 0;
   }
   try {
     await declarations.insertOne({ _id: declared.name, declaration: declared.fingerprint });
@@ -74,6 +75,7 @@ export async function declareIn(
     if (!isDuplicate(error)) throw error;
     await readMissing();
   }
+  return false;
 }
 
 /**

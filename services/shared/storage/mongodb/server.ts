@@ -1,3 +1,4 @@
+import type { FormerIndexes } from "./former-indexes.ts";
 import { isDirect } from "./url.ts";
 
 /** What the server is: a part of a sharded cluster, whether it keeps past states, and whether we may only read. */
@@ -5,6 +6,7 @@ export interface Server {
   readonly sharded: boolean;
   readonly snapshots: boolean;
   readonly readOnly: boolean;
+  readonly former: FormerIndexes;
 }
 
 /**

@@ -5,9 +5,10 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { Db } from "mongodb";
 import { describeWithProcesses } from "../../testkit/describe.ts";
-import { put, removeWhere } from "../port.ts";
+import { put, removeWhere, type Store } from "../port.ts";
 import { sample, samples } from "../suite/sample.ts";
 import { describeStore } from "../suite.ts";
+import type { MongoOptions } from "./connection.ts";
 import { openMongoStore } from "./store.ts";
 
 const url = process.env.MONGODB_URL;
@@ -28,10 +29,75 @@ if (url === undefined) {
     open: async () => {
       const database = newName();
       return {
-        connect: () => openMongoStore({ url, database }),
+        connect: () => openMongoStore({ url, database, dropAfterMs: 50 }),
         remove: () => withDatabase(database, async () => {}),
       };
     },
+  });
+
+  describe("mongodb: a former index", () => {
+    const former = {
+      ...samples,
+      indexes: samples.indexes.slice(1),
+      formerIndexes: samples.indexes.slice(0, 1),
+    };
+    const namesIn = (database: string) =>
+      withClient((db) => db(database).collection(samples.name).indexes()).then((list) =>
+        list.map(({ name }) => name),
+      );
+
+    it("is left by services, and by a writer for as long as older services may read by it", async () => {
+      const database = newName();
+      const stores: Store[] = [];
+      const open = async (options: Partial<MongoOptions>) => {
+        const store = await openMongoStore({ url, database, ...options });
+        stores.push(store);
+        return store;
+      };
+      try {
+        await (await open({})).declare([samples]);
+        await (await open({ access: "either", dropAfterMs: 0 })).declare([former]);
+        await (await open({ access: "read", dropAfterMs: 0 })).declare([former]);
+        await (await open({})).declare([former]);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        expect(await namesIn(database)).to.include("by_dex_blockTime");
+        // An older service that starts meanwhile finds what it knows.
+        await (await open({ access: "either" })).declare([samples]);
+        const writer = await open({ dropAfterMs: 0 });
+        await writer.declare([former]);
+        for (let tries = 0; (await namesIn(database)).includes("by_dex_blockTime"); tries++) {
+          if (tries === 200) expect.fail("the index is still there");
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        expect(await namesIn(database)).to.have.length(samples.indexes.length);
+      } finally {
+        for (const store of stores) await store.close();
+        await withDatabase(database, async () => {});
+      }
+    });
+
+    it("is gone from a database that has lost it already, as after a kill before this was recorded", async () => {
+      const database = newName();
+      const store = await openMongoStore({ url, database, dropAfterMs: 0 });
+      try {
+        await store.declare([samples]);
+        await withClient((db) => db(database).collection(samples.name).dropIndex("by_dex_blockTime"));
+        await store.declare([former]);
+        const { formerIndexes: _, ...forgetful } = former;
+        const isRecorded = () =>
+          store.declare([forgetful]).then(
+            () => true,
+            () => false,
+          );
+        for (let tries = 0; !(await isRecorded()); tries++) {
+          if (tries === 200) expect.fail("it is still recorded");
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      } finally {
+        await store.close();
+        await withDatabase(database, async () => {});
+      }
+    });
   });
 
   describeWithProcesses("mongodb behind a failing network", () => {
@@ -103,6 +169,16 @@ async function breakingProxy(
 
 function newName(): string {
   return `chaintables_test_${randomUUID().replaceAll("-", "").slice(0, 12)}`;
+}
+
+async function withClient<T>(work: (db: (name: string) => Db) => Promise<T>): Promise<T> {
+  const { MongoClient } = await import("mongodb");
+  const client = new MongoClient(url as string);
+  try {
+    return await work((name) => client.db(name));
+  } finally {
+    await client.close();
+  }
 }
 
 /** Works on a database, and drops it. */

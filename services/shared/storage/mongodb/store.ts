@@ -42,6 +42,7 @@ import {
   keysFilter,
   rowsOf,
 } from "./documents.ts";
+import { FormerIndexes } from "./former-indexes.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
 import { findsOf, planOfExplain, toMongoQuery } from "./query.ts";
 import { mayWrite } from "./rights.ts";
@@ -63,6 +64,7 @@ export async function openMongoStore(options: MongoOptions): Promise<Store> {
       sharded: hello.msg === "isdbgrid",
       snapshots: keepsSnapshots(hello),
       readOnly: await isReadOnly(connection, options),
+      former: new FormerIndexes(connection, options),
     });
   } catch (cause) {
     await connection.close();
@@ -139,7 +141,8 @@ class MongoStore implements Store {
       const declared = compileCollection(collection);
       const { readOnly, sharded } = this.#server;
       if (sharded && !readOnly) await shard(this.#connection, declared);
-      await this.#connection.retryable((db) => declareIn(db, declared, { readOnly }));
+      const hasFormer = await this.#connection.retryable((db) => declareIn(db, declared, { readOnly }));
+      if (hasFormer) this.#server.former.dropLater(declared);
       const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
       this.#collections.add(collection, { declared, encoders, duplicates: { last: 0 } });
     }
@@ -389,6 +392,7 @@ class MongoStore implements Store {
 
   async close(): Promise<void> {
     if (this.#reading !== undefined) throw new Error("Cannot close a snapshot: it ends by itself");
+    this.#server.former.close();
     await this.#connection.close();
   }
 }

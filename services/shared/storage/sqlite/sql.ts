@@ -65,13 +65,14 @@ export function createSql(declared: CompiledCollection): string[] {
   return [table, ...createIndexesSql(declared, declared.indexes)];
 }
 
-/** Statements for what a stored collection lacks: see extensionOf. */
-export function extendSql(declared: CompiledCollection, { fields, indexes }: Extension): string[] {
+/** Statements for what a stored collection lacks, and has too many: see extensionOf. */
+export function extendSql(declared: CompiledCollection, { fields, indexes, former }: Extension): string[] {
   const columns = fields.map(
     (field) =>
       `ALTER TABLE ${quoted(declared.name)} ADD COLUMN ${quoted(field.name)} ${COLUMN_TYPE[field.type]}`,
   );
-  return [...columns, ...createIndexesSql(declared, indexes)];
+  const dropped = former.map((index) => `DROP INDEX IF EXISTS ${quoted(indexName(declared.name, index))}`);
+  return [...columns, ...dropped, ...createIndexesSql(declared, indexes)];
 }
 
 function createIndexesSql({ name, key }: CompiledCollection, indexes: readonly DeclaredIndex[]): string[] {

@@ -11,7 +11,7 @@ import {
   DeclaredCollections,
   extensionOf,
   type FieldInfo,
-  isSameDeclaration,
+  isUpToDate,
   undeclaredError,
 } from "../declaration.ts";
 import {
@@ -167,7 +167,7 @@ class SqliteStore implements Store {
       }
       return [...declarations.values()].filter((declared) => {
         const before = stored.get(declared.name);
-        return before === undefined || !isSameDeclaration(String(before), declared);
+        return before === undefined || !isUpToDate(before, declared, { readOnly: this.#readOnly });
       });
     };
     await this.#connection.retrying(() => {

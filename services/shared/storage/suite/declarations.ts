@@ -105,6 +105,37 @@ export function describeDeclarations(options: SuiteOptions): void {
         .and.contain("field remark");
     });
 
+    it("drops a former index, and an older process that runs goes on", async () => {
+      const { store } = fixture;
+      await store.write([put(samples, [sample(1), sample(2)])]);
+      const isFormer = ({ fields }: { fields: readonly string[] }) => fields.join() === "amount";
+      const indexes = samples.indexes.filter((index) => !isFormer(index));
+      const later = { ...samples, indexes, formerIndexes: samples.indexes.filter(isFormer) } as const;
+      const byAmount = { filter: { amount: -1n } };
+      const upgraded = options.traits.shared ? await fixture.connect() : store;
+      await upgraded.declare([later]);
+      await upgraded.declare([later]);
+      // Recorded as dropped: else a version that does not know it would refuse the store.
+      const forgetful = { ...samples, indexes } as const;
+      const isRecorded = () =>
+        upgraded.declare([forgetful]).then(
+          () => true,
+          () => false,
+        );
+      for (let tries = 0; !(await isRecorded()); tries++) {
+        if (tries === 200) expect.fail("the index is still recorded");
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      expect(await upgraded.find(later, byAmount)).to.deep.equal([sample(1)]);
+      expect(await upgraded.find(later, { filter: { dex: "dex 2" } })).to.deep.equal([sample(2)]);
+      expect(await store.find(samples, byAmount)).to.deep.equal([sample(1)]);
+      await store.write([put(samples, [sample(3)])]);
+      expect(await upgraded.count(later, {})).to.equal(3);
+      // At last: SQLite's driver leaves the statement of a plan open.
+      expect(await upgraded.plan(later, { filter: { blockTime: 1 } })).to.be.oneOf(["index", "unknown"]);
+      expect(await upgraded.plan(later, byAmount)).to.be.oneOf(["scan", "unknown"]);
+    });
+
     const faults: [fault: string, declaration: Collection, said: string][] = [
       ["a name that is no identifier", { ...samples, name: 'x"; --' }, "letters, digits"],
       [
@@ -129,6 +160,11 @@ export function describeDeclarations(options: SuiteOptions): void {
         "an index that carries what it has",
         { ...samples, indexes: [{ fields: ["tick"], carries: ["address"] }] },
         '"address"',
+      ],
+      [
+        "an index that is a former one too",
+        { ...samples, formerIndexes: [{ fields: ["blockTime"] }] },
+        "former",
       ],
       ["a shard key that no key or index begins with", { ...samples, shardKey: ["address"] }, "shard key"],
     ];

@@ -1,0 +1,59 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { put, type Store } from "../../../shared/storage/port.ts";
+import { HOUR, MINUTE, startOf } from "../../metrics/bucket.ts";
+import { poolEvents, poolUsers, rollups } from "../../store/collections.ts";
+import { address, CHAIN_ID, eventRow, openTestStore, poolRow } from "../../test/kit/rows.ts";
+import { BucketBook } from "../state/bucket-book.ts";
+import { mergeBuckets } from "./merge-buckets.ts";
+
+const T = 1_700_000_040;
+
+/** Swaps as an index that begins with the first of them has them: block, seconds after T, user. */
+async function storeOf(
+  swaps: readonly (readonly [block: number, seconds: number, user: string])[],
+): Promise<Store> {
+  const store = await openTestStore();
+  const book = new BucketBook(store, CHAIN_ID);
+  const poolAddress = address(0x900);
+  const events = swaps.map(([blockNumber, seconds, user]) => {
+    const time = T + seconds;
+    book.add({ poolAddress, user, time, valueUsd: 1, feeUsd: 1, tickTravel: 1, closePrice: 1 });
+    return eventRow({ poolAddress, blockNumber, time, sender: user, kind: "swap", valueUsd: 1, feeUsd: 1 });
+  });
+  const { rollups: rows, users } = book.flush();
+  await store.write([put(poolEvents, events), put(rollups, rows), put(poolUsers, users)]);
+  return store;
+}
+
+describe("mergeBuckets", () => {
+  it("counts in the minute that both sides share who swapped last in it on either", async () => {
+    const past = await storeOf([
+      [5, 1, "ann"],
+      [6, 1, "bob"],
+      [7, 2, "eve"],
+    ]);
+    const main = await storeOf([
+      [11, 30, "bob"],
+      [12, 31, "cid"],
+      [13, 90, "dan"],
+      [14, 100, "eve"],
+    ]);
+    const from = { number: 1, time: startOf(T, HOUR) };
+    const chunk = { chainId: CHAIN_ID, from, start: from.time, to: 10, warmFrom: 1 };
+    const merged = await mergeBuckets({ main, past, chunk, fromTime: T + 30 }, poolRow());
+    const countsOf = (span: number) =>
+      merged.rollups
+        .filter((row) => row.span === span)
+        .map(({ start, swapCount, lastSeenUsers }) => [start, swapCount, lastSeenUsers]);
+    // Ann, Bob and Cid; Eve came back later.
+    expect(countsOf(MINUTE)).to.deep.equal([[T, 5, 3]]);
+    expect(countsOf(HOUR)).to.deep.equal([[startOf(T, HOUR), 7, 5]]);
+    expect(merged.users.map(({ user }) => user)).to.deep.equal(["ann", "bob"]);
+    expect([...merged.returned]).to.deep.equal([
+      ["bob", T],
+      ["eve", T],
+    ]);
+    await Promise.all([main.close(), past.close()]);
+  });
+});
