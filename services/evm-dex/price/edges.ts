@@ -95,8 +95,8 @@ export class EdgeBook {
     const id = this.#tokens.add(name);
     if (id < count) return id;
     if (id === this.#first.length) {
-      this.#first = larger(this.#first, new Int32Array(2 * id));
-      this.#node = larger(this.#node, new Int32Array(2 * id));
+      this.#first = larger(this.#first, new Int32Array(Math.ceil(1.5 * id)));
+      this.#node = larger(this.#node, new Int32Array(Math.ceil(1.5 * id)));
     }
     this.#first[id] = NONE;
     this.#node[id] = NONE;
@@ -199,6 +199,10 @@ export class EdgeBook {
     );
   }
 
+  pointOf(id: number): Pick<PriceEdge, "price" | "depth0" | "depth1"> {
+    return { price: this.priceOf(id), depth0: this.depthOf(2 * id), depth1: this.depthOf(2 * id + 1) };
+  }
+
   /** The pool as it was last set. */
   edgeOf(pool: string): PriceEdge | undefined {
     const id = this.edgeNamed(pool);
@@ -216,10 +220,10 @@ export class EdgeBook {
     };
   }
 
-  /** Replaces the pool's edge. Returns its number, or undefined where nothing changed. */
-  set(edge: PriceEdge): number | undefined {
-    const known = this.edgeNamed(edge.pool);
-    const id = known === NONE ? this.#add(edge) : known;
+  /** Replaces the pool's edge. Returns the edge's number, or undefined where nothing changed. */
+  set(edge: PriceEdge, pool = this.#pools.add(edge.pool)): number | undefined {
+    const known = this.#edgeOf[pool] ?? NONE;
+    const id = known === NONE ? this.#add(edge, pool) : known;
     const isSame =
       known !== NONE &&
       this.priceOf(id) === edge.price &&
@@ -240,24 +244,40 @@ export class EdgeBook {
     return id;
   }
 
-  #add(edge: PriceEdge): number {
+  /** Replaces the trusted price of an edge and what it has held. Returns whether that changed anything. */
+  setTrusted(id: number, { price, held }: Pick<PriceEdge, "price" | "held">): boolean {
+    if (this.priceOf(id) === price && this.heldOf(id) === held) return false;
+    this.#values[STRIDE * id] = price;
+    this.#values[STRIDE * id + HELD] = held;
+    this.#refresh(2 * id);
+    this.#refresh(2 * id + 1);
+    return true;
+  }
+
+  /** Makes room for so many pools at once: to grow leaves copies behind, half of which are in memory still. */
+  reserve(count: number): void {
+    if (STRIDE * count > this.#values.length) this.#grow(count);
+  }
+
+  #add(edge: PriceEdge, pool: number): number {
     const id = this.#edgeCount++;
-    if (STRIDE * id === this.#values.length) this.#grow();
-    const pool = this.#pools.add(edge.pool);
+    if (STRIDE * id === this.#values.length) this.#grow(Math.ceil(1.5 * id));
     if (pool >= this.#edgeOf.length)
       this.#edgeOf = larger(this.#edgeOf, new Int32Array(Math.ceil(1.5 * (pool + 1))).fill(NONE));
     this.#poolOf[id] = pool;
     this.#edgeOf[pool] = id;
-    for (const [side, name] of [edge.token0, edge.token1].entries()) {
-      const token = this.#tokenId(name);
-      const arc = 2 * id + side;
-      this.token[arc] = token;
-      this.#next[arc] = this.#first[token] as number;
-      this.#first[token] = arc;
-      this.#place[arc] = NONE;
-    }
+    this.#addArc(2 * id, edge.token0);
+    this.#addArc(2 * id + 1, edge.token1);
     if (this.isBetweenAnchors(id)) this.anchorEdges.push(id);
     return id;
+  }
+
+  #addArc(arc: number, name: string): void {
+    const token = this.#tokenId(name);
+    this.token[arc] = token;
+    this.#next[arc] = this.#first[token] as number;
+    this.#first[token] = arc;
+    this.#place[arc] = NONE;
   }
 
   /** Removes the pool: its edge stays, without depth, and another is made if the pool comes again. */
@@ -277,8 +297,7 @@ export class EdgeBook {
     );
   }
 
-  #grow(): void {
-    const edges = (2 * this.#values.length) / STRIDE;
+  #grow(edges: number): void {
     this.#values = larger(this.#values, new Float64Array(STRIDE * edges));
     this.#lastTime = larger(this.#lastTime, new Uint32Array(edges));
     this.token = larger(this.token, new Int32Array(2 * edges));

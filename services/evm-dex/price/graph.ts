@@ -59,10 +59,28 @@ export class PriceGraph {
     for (const anchor of anchors) this.#setTaken(this.#edges.nodeFor(anchor), { anchorUsd: 1 });
   }
 
-  /** Adds or replaces a pool; prices follow with `update`. */
-  set(edge: PriceEdge): void {
-    const id = this.#edges.set(edge);
-    if (id === undefined || this.#isWhole || !this.#walk.isAffectedBy(id)) return;
+  /** Makes room for so many pools at once. */
+  reserve(pools: number): void {
+    this.#edges.reserve(pools);
+  }
+
+  /**
+   * Adds or replaces a pool; prices follow with `update`.
+   * @param number of its name, where that is known
+   */
+  set(edge: PriceEdge, number?: number): void {
+    const id = this.#edges.set(edge, number);
+    if (id !== undefined) this.#noteChanged(id);
+  }
+
+  /** Replaces the price of a pool that is here, and what it has held; prices follow with `update`. */
+  setTrusted(pool: string, trusted: Pick<PriceEdge, "price" | "held">): void {
+    const id = this.#edges.edgeNamed(pool);
+    if (id !== NONE && this.#edges.setTrusted(id, trusted)) this.#noteChanged(id);
+  }
+
+  #noteChanged(id: number): void {
+    if (this.#isWhole || !this.#walk.isAffectedBy(id)) return;
     this.#changed.push(id);
     if (this.#edges.isBetweenAnchors(id) || this.#changed.length > MOST_CHANGED) this.#isWhole = true;
   }
@@ -87,6 +105,16 @@ export class PriceGraph {
   /** Whether this is a pool's price and depth; undefined for a pool that is not here. */
   isAt(pool: string, point: Pick<PriceEdge, "price" | "depth0" | "depth1">): boolean | undefined {
     return this.#edges.isAt(pool, point);
+  }
+
+  /** Price and depth of a pool as they were last set. */
+  pointOf(pool: string): Pick<PriceEdge, "price" | "depth0" | "depth1"> | undefined {
+    const id = this.#edges.edgeNamed(pool);
+    return id === NONE ? undefined : this.#edges.pointOf(id);
+  }
+
+  has(pool: string): boolean {
+    return this.#edges.edgeNamed(pool) !== NONE;
   }
 
   /** A pool as it was last set. */

@@ -18,7 +18,7 @@ import { poolDecoders, transfer } from "./aerodrome-v2/decode/pool.ts";
 import { gaugeCreated, gaugeKilled, gaugeRevived } from "./aerodrome-v2/decode/voter.ts";
 import type { V2Event } from "./aerodrome-v2/events.ts";
 import { MINIMUM_LIQUIDITY, positionChanges } from "./aerodrome-v2/positions.ts";
-import { v2Depth, v2Price } from "./aerodrome-v2/price.ts";
+import { readV2Point, v2Depth, v2Price } from "./aerodrome-v2/price.ts";
 import { EMPTY_V2_STATE, readV2State, type V2State, writeV2State } from "./aerodrome-v2/state.ts";
 import { byCurve } from "./identity.ts";
 import type { Protocol, RawPair } from "./protocol.ts";
@@ -54,6 +54,7 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
   tickTravel: () => 0,
   price: v2Price,
   depth: v2Depth,
+  readPoint: readV2Point,
   reserves: ({ reserve0, reserve1 }) => ({ amount0: reserve0, amount1: reserve1 }),
   valueUsd: v2SwapUsd,
   feeUsd: (swap, { state, pool }) =>

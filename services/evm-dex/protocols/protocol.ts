@@ -82,6 +82,13 @@ export interface TokenPair {
   readonly amount1: number;
 }
 
+/** A pool's price, token1 per token0, and the liquidity behind it on either side, in whole tokens. */
+export interface StatePoint {
+  readonly price: number;
+  readonly depth0: number;
+  readonly depth1: number;
+}
+
 /** A fee that a factory has for all pools of a tier. */
 export interface FeeTier {
   call(created: PoolCreatedEvent, at: { factory: string; block: number }): EthCall;
@@ -174,6 +181,8 @@ export interface Protocol<S = unknown, E extends PoolEvent = PoolEvent> {
   price(state: S, pool: PriceFacts): number | undefined;
   /** Liquidity behind the price on either side. */
   depth(state: S, pool: PriceFacts): TokenPair;
+  /** Price and depth of a state as `write` writes it, without reading the rest; undefined before there is a price. */
+  readPoint(text: string, pool: PriceFacts): StatePoint | undefined;
   /** The pool's holdings by its events. */
   reserves(state: S): RawPair;
   /** Value of a swap in USD; null where a needed price is unknown. */

@@ -27,6 +27,14 @@ export class AddressTable implements Names {
     return this.#size;
   }
 
+  /** Makes room for so many addresses at once. */
+  reserve(count: number): void {
+    if (WORDS * count > this.#words.length) this.#growWords(count);
+    let slots = this.#slots.length;
+    while (4 * count > 3 * slots) slots *= 2;
+    if (slots > this.#slots.length) this.#growSlots(slots);
+  }
+
   /** The number of an address, −1 where it is absent; text that is no lower-case address is absent. */
   find(address: string): number {
     if (!readWords(address, this.#wanted)) return EMPTY;
@@ -40,10 +48,10 @@ export class AddressTable implements Names {
     const known = this.#slots[slot] as number;
     if (known !== EMPTY) return known;
     if (4 * (this.#size + 1) > 3 * this.#slots.length) {
-      this.#growSlots();
+      this.#growSlots(2 * this.#slots.length);
       slot = this.#slotOf(this.#wanted);
     }
-    if (WORDS * this.#size === this.#words.length) this.#growWords();
+    if (WORDS * this.#size === this.#words.length) this.#growWords(Math.ceil(this.#size * 1.5));
     this.#words.set(this.#wanted, WORDS * this.#size);
     this.#slots[slot] = this.#size;
     this.#size += 1;
@@ -93,14 +101,14 @@ export class AddressTable implements Names {
     return true;
   }
 
-  #growSlots(): void {
-    this.#slots = new Int32Array(2 * this.#slots.length).fill(EMPTY);
+  #growSlots(slots: number): void {
+    this.#slots = new Int32Array(slots).fill(EMPTY);
     for (let number = 0; number < this.#size; number++)
       this.#slots[this.#slotOf(this.#words, WORDS * number)] = number;
   }
 
-  #growWords(): void {
-    const words = new Uint32Array(WORDS * Math.ceil(this.#size * 1.5));
+  #growWords(count: number): void {
+    const words = new Uint32Array(WORDS * count);
     words.set(this.#words);
     this.#words = words;
   }

@@ -2,7 +2,6 @@ import type { Store } from "../../../shared/storage/port.ts";
 import {
   addSwap,
   type BucketSwap,
-  emptyBucket,
   MINUTE,
   SPANS,
   type Span,
@@ -149,7 +148,7 @@ export class BucketBook {
     const key = rollupKey(span, start);
     let row = this.#rollups.get(poolAddress, key);
     if (row === undefined) {
-      row = { chainId: this.#chainId, poolAddress, span, start, ...emptyBucket() };
+      row = emptyRow(this.#chainId, { poolAddress, span, start });
       this.#rollups.set(poolAddress, key, row);
     }
     this.#dirtyRollups.add(row);
@@ -180,6 +179,24 @@ export class BucketBook {
 
 function rollupKey(span: Span, start: number): number {
   return start * 4 + SPANS.indexOf(span);
+}
+
+/** A whole literal: one in two swaps of a quiet market makes some (docs/decisions/0084). */
+function emptyRow(chainId: number, { poolAddress, span, start }: BucketKey): RollupRow {
+  return {
+    chainId,
+    poolAddress,
+    span,
+    start,
+    swapCount: 0,
+    volumeUsd: 0,
+    feesUsd: 0,
+    unpricedCount: 0,
+    unpricedFeeCount: 0,
+    tickTravel: 0,
+    closePrice: 0,
+    lastSeenUsers: 0,
+  };
 }
 
 const newMap = () => new Map<number, BucketKey>();

@@ -4,7 +4,8 @@ import { listEventStates } from "../../store/event-states.ts";
 import { readLastLinks, readMarkedPrices } from "../../store/price-links.ts";
 import { getPriceStart, lastEventBlock, lastEventsUpTo, listFeedAnswers } from "../../store/queries.ts";
 import { Indexer } from "./indexer.ts";
-import type { ActivePool } from "./pool-book.ts";
+import type { PoolEntry } from "./pool-book.ts";
+import { type LastBlock, resumePrices } from "./resume-prices.ts";
 import { addPoint, type PoolPoint, type PoolPrices, pointOf } from "./pool-prices.ts";
 
 /** An indexer that continues at the checkpoint: the store must hold nothing beyond it (rollback.ts). */
@@ -32,11 +33,13 @@ export async function loadPrices(
   const last = (await lastEventBlock(store, { chainId })) ?? start;
   prices.feeds.add(await listFeedAnswers(store, { chainId, anchors, block: last?.blockNumber ?? -1 }));
   const recent: string[] = [];
-  for await (const page of pools.load()) {
+  for await (const { active, expected } of pools.load()) {
     if (last === undefined) continue;
-    for (const pool of page) {
-      if (pool.lastTime > last.time - MEDIAN_WINDOW_SECONDS) recent.push(pool.row.poolAddress);
-      else loadAtRest(prices, pool, last.time);
+    prices.graph.reserve(expected);
+    for (const pool of active) {
+      if (pool.lastTime > last.time - MEDIAN_WINDOW_SECONDS)
+        recent.push(pools.addresses.nameOf(pool.number));
+      else prices.loadResting(pool, last.time);
     }
   }
   if (last === undefined) return;
@@ -50,19 +53,18 @@ export async function loadPrices(
     block: last.blockNumber,
   });
   await loadRecent(store, { indexer, recent, last, events });
-  prices.setAnchors(last);
+  await resumePrices(prices, last, {
+    links: (tokens) => readLastLinks(store, { chainId, tokens }),
+    marked: (priced) =>
+      readMarkedPrices(store, { chainId, block: last.blockNumber, time: last.time, priced }),
+  });
   prices.feeds.takeNotices();
-  const tokens = prices.graph.known;
-  const links = await readLastLinks(store, { chainId, tokens });
-  const { blockNumber: block, time } = last;
-  prices.resume(links, time, await readMarkedPrices(store, { chainId, block, time, priced: links.keys() }));
 }
 
-export type LastBlock = { readonly blockNumber: number; readonly time: number };
 type EventStates = Awaited<ReturnType<typeof listEventStates>>;
 
 /** A pool without an event in the last five minutes, as it has been since its last one. */
-export function loadAtRest(prices: PoolPrices, pool: ActivePool, now: number): void {
+export function loadAtRest(prices: PoolPrices, pool: PoolEntry, now: number): void {
   // What it was before the index, it has always been.
   const point = pointOf(pool, pool.lastBlock < 0 ? 0 : pool.lastTime);
   if (point !== undefined) prices.loadPool(pool, [point], now);

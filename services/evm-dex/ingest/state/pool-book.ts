@@ -1,13 +1,13 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import type { Protocol } from "../../protocols/protocol.ts";
-import type { InactivePoolRow, PoolRow, PoolStateRow } from "../../store/collections.ts";
+import { type InactivePoolRow, type PoolRow, type PoolStateRow, pools } from "../../store/collections.ts";
 import { type KnownPool, listKnownPools, listPricedInactivePools } from "../../store/pool-lists.ts";
 import { getInactivePools, getPoolStates, getPools } from "../../store/queries.ts";
 import type { AddressTable } from "./address-table.ts";
 import type { ObservedPools } from "./observed-pools.ts";
 import { PoolIndex } from "./pool-index.ts";
-import { RecentRows } from "./recent-rows.ts";
+import { RecentMap } from "./recent-map.ts";
 
 /** A pool with its running state. */
 export interface PoolEntry {
@@ -25,9 +25,16 @@ export interface PoolEntry {
   balanceBlock: number;
 }
 
-/** Of a pool with events, what prices follow from. */
-export interface ActivePool extends Pick<PoolEntry, "protocol" | "state" | "lastBlock" | "lastTime"> {
+/** Of a stored pool with events, what prices follow from. Its texts are of a page that is let go. */
+export interface ActivePool {
+  /** In the book's addresses. */
+  readonly number: number;
   readonly row: KnownPool["row"];
+  readonly protocol: Protocol;
+  /** As its protocol writes it. */
+  readonly state: string;
+  readonly lastBlock: number;
+  readonly lastTime: number;
 }
 
 /** The block before the first indexed one: the pools that price tokens there were read at it. */
@@ -39,6 +46,8 @@ interface PriceStart {
 
 /** Most entries kept in memory between two batches, some 2 KB each. */
 const MAX_ENTRIES = 12_000;
+/** Room for those that are created while the ingest runs. What is not used takes no memory. */
+const ROOM = 1.25;
 
 /**
  * The pools of one chain. Of every pool its address, protocol and last blocks are in memory (PoolIndex); entries are
@@ -48,7 +57,7 @@ export class PoolBook {
   readonly #store: Store;
   readonly #chainId: number;
   readonly #index = new PoolIndex();
-  readonly #entries = new RecentRows<string, PoolEntry>(MAX_ENTRIES);
+  readonly #entries = new RecentMap<string, PoolEntry>(MAX_ENTRIES);
   #start: PriceStart | undefined;
 
   constructor(store: Store, chainId: number) {
@@ -56,19 +65,28 @@ export class PoolBook {
     this.#chainId = chainId;
   }
 
-  /** Loads what is in memory of every pool, a page at a time; yields those with events. */
-  async *load(): AsyncGenerator<ActivePool[]> {
-    for await (const page of listKnownPools(this.#store, { chainId: this.#chainId })) {
+  /**
+   * Loads what is in memory of every pool, a page at a time; yields those with events, and about how many there will be
+   * in all.
+   */
+  async *load(): AsyncGenerator<{ active: ActivePool[]; expected: number }> {
+    const chainId = this.#chainId;
+    const count = await this.#store.count(pools, { chainId });
+    this.#index.reserve(Math.ceil(ROOM * count));
+    let [read, withEvents] = [0, 0];
+    for await (const page of listKnownPools(this.#store, { chainId })) {
       const active: ActivePool[] = [];
       for (const { row, state } of page) {
         const protocol = protocolOf(row.protocol);
-        this.#index.add(row.poolAddress, protocol);
+        const number = this.#index.add(row.poolAddress, protocol);
         if (state === undefined) continue;
-        this.#index.note(row.poolAddress, state);
+        this.#index.noteAt(number, state);
         const { lastBlock, lastTime } = state;
-        active.push({ row, protocol, state: protocol.read(state.state), lastBlock, lastTime });
+        active.push({ number, row, protocol, state: state.state, lastBlock, lastTime });
       }
-      yield active;
+      read += page.length;
+      withEvents += active.length;
+      yield { active, expected: Math.ceil((ROOM * count * withEvents) / read) };
     }
   }
 
@@ -88,7 +106,7 @@ export class PoolBook {
     const missing = [...new Set(addresses)].filter(
       (address) => this.#index.has(address) && this.get(address) === undefined,
     );
-    for (const entry of await this.#read(missing)) this.#entries.set(entry.row.poolAddress, "", entry);
+    for (const entry of await this.#read(missing)) this.#entries.set(entry.row.poolAddress, entry);
   }
 
   /** Entries of known pools, which are not kept. */
@@ -122,7 +140,7 @@ export class PoolBook {
   add(row: PoolRow): void {
     if (this.#index.has(row.poolAddress)) return;
     this.#index.add(row.poolAddress, protocolOf(row.protocol));
-    this.#entries.set(row.poolAddress, "", toEntry(row, undefined));
+    this.#entries.set(row.poolAddress, toEntry(row, undefined));
   }
 
   has(address: string): boolean {
@@ -141,7 +159,7 @@ export class PoolBook {
 
   /** The entry of a pool that was prepared or added, and of one used lately. */
   get(address: string): PoolEntry | undefined {
-    return this.#entries.get(address, "");
+    return this.#entries.get(address);
   }
 
   /** Block of a pool's last event; negative without one. */
@@ -192,7 +210,7 @@ export class PoolBook {
     for (const address of [...changed, ...gone]) this.#entries.forget(address);
     const entries = await this.#read(changed);
     for (const entry of entries) {
-      this.#entries.set(entry.row.poolAddress, "", entry);
+      this.#entries.set(entry.row.poolAddress, entry);
       this.#index.note(entry.row.poolAddress, entry);
     }
     return entries;

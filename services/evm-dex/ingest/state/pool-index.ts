@@ -26,15 +26,23 @@ export class PoolIndex implements ObservedPools {
   /** Pools whose fee changes without an event. */
   readonly changingFees = new Map<string, Protocol>();
 
-  add(address: string, protocol: Protocol): void {
-    const isNew = this.addresses.find(address) === NONE;
+  /** Makes room for so many pools at once: to grow leaves copies behind, half of which are in memory still. */
+  reserve(count: number): void {
+    this.addresses.reserve(count);
+    if (count > this.#kinds.length) this.#grow(count);
+  }
+
+  /** Adds a pool, or resets it. Returns its number. */
+  add(address: string, protocol: Protocol): number {
+    const known = this.count;
     const pool = this.addresses.add(address);
-    if (pool === this.#kinds.length) this.#grow();
-    if (!isNew && this.#kinds[pool] === GONE) this.#gone -= 1;
+    if (pool === this.#kinds.length) this.#grow(Math.ceil(this.#kinds.length * 1.5));
+    if (pool < known && this.#kinds[pool] === GONE) this.#gone -= 1;
     this.#kinds[pool] = KINDS.indexOf(protocol.kind);
     this.#lastBlocks[pool] = NONE;
     this.#balanceBlocks[pool] = NONE;
-    if (protocol.feeCall !== undefined) this.changingFees.set(address, protocol);
+    if (protocol.feeCall !== undefined) this.changingFees.set(this.addressAt(pool), protocol);
+    return pool;
   }
 
   remove(address: string): void {
@@ -57,9 +65,13 @@ export class PoolIndex implements ObservedPools {
   }
 
   /** Notes the blocks of a known pool. */
-  note(address: string, { lastBlock, balanceBlock }: PoolBlocks): void {
+  note(address: string, blocks: PoolBlocks): void {
     const pool = this.#find(address);
     if (pool === NONE) throw new Error(`Pool ${address} is not known.`);
+    this.noteAt(pool, blocks);
+  }
+
+  noteAt(pool: number, { lastBlock, balanceBlock }: PoolBlocks): void {
     this.#lastBlocks[pool] = lastBlock;
     this.#balanceBlocks[pool] = balanceBlock;
   }
@@ -110,8 +122,7 @@ export class PoolIndex implements ObservedPools {
     return pool === NONE || this.#kinds[pool] === GONE ? NONE : pool;
   }
 
-  #grow(): void {
-    const capacity = Math.ceil(this.#kinds.length * 1.5);
+  #grow(capacity: number): void {
     this.#kinds = grown(this.#kinds, new Uint8Array(capacity));
     this.#lastBlocks = grown(this.#lastBlocks, new Float64Array(capacity));
     this.#balanceBlocks = grown(this.#balanceBlocks, new Float64Array(capacity));

@@ -11,6 +11,7 @@ import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
 import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
 import { type NaiveMemory, NO_MEMORY, naiveWalk } from "../../test/prices/naive-walk.ts";
 import { pricesIn } from "../../test/prices/walk-prices.ts";
+import { AddressTable } from "./address-table.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { type PoolPoint, PoolPrices, pointOf } from "./pool-prices.ts";
 
@@ -316,6 +317,47 @@ describe("PoolPrices over random blocks", () => {
         }
       }),
       { numRuns: 60 },
+    );
+  });
+
+  it("loads pools at rest by their stored texts as it does by their entries", () => {
+    const lastTimes = fc.constantFrom(300, 301, 450, 599, 600, 601, 100_000, CREATED);
+    const anyPools = fc.array(fc.tuple(fc.nat(7), lastTimes, fc.boolean(), reserve, fc.constantFrom(0.5, 9)), {
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(graph, anyPools, fc.array(block, { maxLength: 6 }), (pairs, stored, blocks) => {
+        const now = CREATED + 1_000_000;
+        const pools = new AddressTable();
+        const [fast, slow] = [new PoolPrices([USDC], { pools }), new PoolPrices([USDC])];
+        const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
+        for (const [at, age, isOlder, held, price] of stored) {
+          const entry = entries[at % entries.length] as PoolEntry;
+          setState(entry, { price, reserves: [held, 1e6] });
+          entry.lastTime = now - age;
+          entry.lastBlock = isOlder ? -1 : 5;
+        }
+        for (const entry of entries) {
+          const { row, protocol, lastBlock, lastTime } = entry;
+          const number = pools.add(row.poolAddress);
+          fast.loadResting({ number, row, protocol, state: protocol.write(entry.state), lastBlock, lastTime }, now);
+          const point = pointOf(entry, lastBlock < 0 ? 0 : lastTime);
+          if (point !== undefined) slow.loadPool(entry, [point], now);
+        }
+        const [links, marked] = [new Map(), { now, usd: new Map() }];
+        for (const book of [fast, slow]) book.resume(links, now, marked);
+        let time = now;
+        for (const each of blocks) {
+          time += each.seconds;
+          const touched = touch(entries, each, time);
+          expect(fast.closeBlock(touched, time)).to.deep.equal(slow.closeBlock(touched, time));
+        }
+        for (const { row } of entries)
+          expect(fast.graph.edge(row.poolAddress)).to.deep.equal(slow.graph.edge(row.poolAddress));
+        expect(fast.activeCount).to.equal(slow.activeCount);
+        expect(fast.rewind(now - 100, new Set())).to.deep.equal(slow.rewind(now - 100, new Set()));
+      }),
+      { numRuns: 200 },
     );
   });
 });

@@ -5,7 +5,6 @@ import {
   trustedPrice,
 } from "../../../shared/pricing/median.ts";
 import { ageShare, type DepthPoint, heldShare, nextHeldChange } from "../../../shared/pricing/vote-share.ts";
-import type { PriceEdge } from "../../price/edges.ts";
 import { type LinkChange, type MarkedPrices, PriceGraph } from "../../price/graph.ts";
 import type { TokenLink, TokenPrice } from "../../price/link.ts";
 import type { WalkRules } from "../../price/walk-rules.ts";
@@ -32,6 +31,7 @@ const REWIND_SECONDS = 300;
 export class PoolPrices {
   readonly graph: PriceGraph;
   readonly feeds = new AnchorFeeds();
+  readonly #addresses: AddressTable;
   /**
    * Prices and depths within the last five minutes, and those before them. Of a pool that has been at rest for longer its
    * edge says the same: of hundreds of thousands a few thousand are here.
@@ -54,6 +54,7 @@ export class PoolPrices {
     anchors: readonly string[],
     { rules, pools = new AddressTable() }: { rules?: WalkRules; pools?: AddressTable } = {},
   ) {
+    this.#addresses = pools;
     this.graph = new PriceGraph(anchors, rules, { tokens: new AddressTable(), pools });
     this.graph.update(0);
   }
@@ -73,12 +74,25 @@ export class PoolPrices {
   }
 
   /** Adds a stored pool to the graph. The last point is the pool's current price. */
-  loadPool(entry: ActivePool, points: PoolPoint[], now: number): void {
+  loadPool(entry: PoolEntry, points: PoolPoint[], now: number): void {
     const pool = entry.row.poolAddress;
     this.#points.set(pool, points);
-    const edge = edgeOf(entry, points);
-    if (edge !== undefined) this.#setEdge(edge, points, now);
+    this.#setEdge(entry, points, now);
     this.#restOrWait(pool, points, now);
+  }
+
+  /** As loadPool of a pool without an event in the last five minutes: it needs no points, and most pools are such. */
+  loadResting({ number, row, protocol, state, lastBlock, lastTime }: ActivePool, now: number): void {
+    const { poolAddress: pool, token0Address: token0, token1Address: token1, createdAt } = row;
+    const point = protocol.readPoint(state, row);
+    if (point === undefined) return;
+    const { price, depth0, depth1 } = point;
+    // What it was before the index, it has always been.
+    const time = lastBlock < 0 ? 0 : lastTime;
+    const held = heldShare([{ time, depth0, depth1 }], now);
+    const aged = ageShare(lastTime - createdAt);
+    this.graph.set({ pool, token0, token1, price, depth0, depth1, held, aged, lastTime }, number);
+    if (isLately(time, now)) this.#rested.add(time, this.#addresses.nameOf(number));
   }
 
   /** Removes a pool that has no price any more. */
@@ -115,16 +129,11 @@ export class PoolPrices {
   closeBlock(touched: Iterable<PoolEntry>, time: number): LinkChange[] {
     this.#setNow(time);
     this.#rested.drop(this.#restedSince);
-    for (const entry of touched) {
-      const points = this.#addPoint(entry, time);
-      const edge = edgeOf(entry, points);
-      if (edge !== undefined) this.#setEdge(edge, points, time);
-    }
+    for (const entry of touched) this.#setEdge(entry, this.#addPoint(entry, time), time);
     for (const pool of this.#takeDue(time)) {
       const points = this.#points.get(pool);
-      const edge = this.graph.edge(pool);
-      if (points === undefined || edge === undefined) continue;
-      this.#setEdge(edge, points, time);
+      if (points === undefined || !this.graph.has(pool)) continue;
+      this.graph.setTrusted(pool, this.#trust(pool, points, time));
       this.#restOrWait(pool, points, time);
     }
     this.graph.update(time);
@@ -145,12 +154,11 @@ export class PoolPrices {
     const incomplete = new Set([...rested].filter((pool) => !changed.has(pool)));
     for (const [pool, points] of this.#points) {
       if (changed.has(pool) || (points.at(-1)?.time ?? 0) <= from) continue;
-      const edge = this.graph.edge(pool);
-      if (edge === undefined || !reachesBack(points, from)) {
+      if (!this.graph.has(pool) || !reachesBack(points, from)) {
         incomplete.add(pool);
         continue;
       }
-      this.#setEdge(edge, points, to);
+      this.graph.setTrusted(pool, this.#trust(pool, points, to));
       this.#restOrWait(pool, points, to);
     }
     return { incomplete: [...incomplete], wholeAfter };
@@ -193,10 +201,8 @@ export class PoolPrices {
       this.#anchored.delete(pool);
       return [anchored];
     }
-    const edge = this.graph.edge(pool);
-    if (edge === undefined) return [];
-    const { price, depth0, depth1 } = edge;
-    return [{ time: 0, price, depth0, depth1 }];
+    const point = this.graph.pointOf(pool);
+    return point === undefined ? [] : [{ time: 0, ...point }];
   }
 
   /** Forgets the points of a pool whose edge says the same, or looks again when it may. */
@@ -208,23 +214,40 @@ export class PoolPrices {
     const isAtRest = last.time <= now - MEDIAN_WINDOW_SECONDS;
     if (isAtRest && isSame) {
       this.#points.delete(pool);
-      if (last.time > now - MEDIAN_WINDOW_SECONDS - REWIND_SECONDS) this.#rested.add(last.time, pool);
+      if (isLately(last.time, now)) this.#rested.add(last.time, pool);
     } else this.#timers.add((isAtRest ? now : last.time) + MEDIAN_WINDOW_SECONDS, pool);
   }
 
-  /** Puts a pool into the graph at its trusted price. */
-  #setEdge(edge: PriceEdge, points: PoolPoint[], time: number): void {
-    const { pool, token0, token1, depth0, depth1, aged, lastTime } = edge;
+  /**
+   * Puts a pool into the graph at its trusted price, with the depth of its present state. Its age counts up to its last
+   * event: a pool that nobody has used since it was created has not earned anything.
+   */
+  #setEdge({ protocol, row, state, lastTime }: PoolEntry, points: PoolPoint[], time: number): void {
+    if (points.length === 0) return;
+    const { amount0: depth0, amount1: depth1 } = protocol.depth(state, row);
+    const { poolAddress: pool, token0Address: token0, token1Address: token1, createdAt } = row;
+    const { price, held } = this.#trust(pool, points, time);
+    const aged = ageShare(lastTime - createdAt);
+    this.graph.set({ pool, token0, token1, price, depth0, depth1, held, aged, lastTime });
+  }
+
+  /** The price that a pool is trusted with, and what it has held of its depth. */
+  #trust(pool: string, points: PoolPoint[], time: number): { price: number; held: number } {
     // Also where nothing happens: depth that left before the window must not count in it.
     trimPoints(points, time);
     const price = trustedPrice(points, time);
     const held = heldShare(points, time);
-    this.graph.set({ pool, token0, token1, price, depth0, depth1, held, aged, lastTime });
     if (price === points.at(-1)?.price) this.#disputed.delete(pool);
     else this.#disputed.add(pool);
     const due = held === 1 ? undefined : nextHeldChange(points, time);
     if (due !== undefined) this.#timers.add(due, pool);
+    return { price, held };
   }
+}
+
+/** Whether a rollback may ask for a pool that rests since its last event at this second. */
+function isLately(lastTime: number, now: number): boolean {
+  return lastTime > now - MEDIAN_WINDOW_SECONDS - REWIND_SECONDS;
 }
 
 /** Whether points say what a pool was at this second. */
@@ -249,19 +272,4 @@ export function pointOf(
   if (price === undefined) return undefined;
   const { amount0, amount1 } = protocol.depth(state, row);
   return { time, price, depth0: amount0, depth1: amount1 };
-}
-
-/**
- * A pool as an edge, which has its price and what it has held to be added; undefined before it has a price. Its age
- * counts up to its last event: a pool that nobody has used since it was created has not earned anything.
- */
-function edgeOf(
-  { protocol, row, state, lastTime }: ActivePool,
-  points: readonly PoolPoint[],
-): PriceEdge | undefined {
-  if (points.length === 0) return undefined;
-  const { amount0: depth0, amount1: depth1 } = protocol.depth(state, row);
-  const { poolAddress: pool, token0Address: token0, token1Address: token1, createdAt } = row;
-  const aged = ageShare(lastTime - createdAt);
-  return { pool, token0, token1, price: 0, depth0, depth1, held: 0, aged, lastTime };
 }

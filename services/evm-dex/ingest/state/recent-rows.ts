@@ -1,7 +1,6 @@
 /**
- * A cache of rows by pool and key that keeps those used lately. Two generations: a row that is used moves to the young
- * one; once that is half of the limit it becomes the old one, and what the old one still held is dropped. Nothing is
- * dropped but in `age`. Nested maps: building composite keys would cost more than the look-up.
+ * A cache of rows by pool and key that keeps those used lately, in two generations as RecentMap. Nested maps: building
+ * composite keys would cost more than the look-up.
  */
 export class RecentRows<K, V> {
   readonly #most: number;

@@ -5,9 +5,10 @@ import { listEventStates, listStatesOfPools } from "../../store/event-states.ts"
 import { readLastLinks, readMarkedPrices } from "../../store/price-links.ts";
 import { getPriceStart, lastEventBlock, listFeedAnswers } from "../../store/queries.ts";
 import type { Indexer } from "../state/indexer.ts";
-import { type LastBlock, loadAtRest, loadRecent } from "../state/load-indexer.ts";
+import { loadAtRest, loadRecent } from "../state/load-indexer.ts";
 import type { PoolEntry } from "../state/pool-book.ts";
 import { type PoolPoint, pointOf, reachesBack } from "../state/pool-prices.ts";
+import type { LastBlock } from "../state/resume-prices.ts";
 
 /**
  * Brings the prices back to the last block that a rollback left: those of the changed pools, and of all that had an

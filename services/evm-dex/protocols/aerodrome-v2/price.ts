@@ -1,8 +1,11 @@
-import { toWholeTokens } from "../../metrics/pool-price.ts";
-import type { PriceFacts, TokenPair } from "../protocol.ts";
-import type { V2State } from "./state.ts";
+import { type RawAmount, toWholeTokens } from "../../metrics/pool-price.ts";
+import { readFloats } from "../integers.ts";
+import type { PriceFacts, StatePoint, TokenPair } from "../protocol.ts";
 
-type Reserves = Pick<V2State, "reserve0" | "reserve1">;
+interface Reserves {
+  readonly reserve0: RawAmount;
+  readonly reserve1: RawAmount;
+}
 
 /**
  * token1 per token0, whole tokens, for an amount next to nothing and without the fee; undefined for an empty pool.
@@ -11,6 +14,19 @@ type Reserves = Pick<V2State, "reserve0" | "reserve1">;
  */
 export function v2Price(reserves: Reserves, pool: PriceFacts): number | undefined {
   return curvePrice(wholeReserves(reserves, pool), pool.stable);
+}
+
+/** Reserves are a state's first two integers. */
+const FLOATS = new Float64Array(2);
+
+/** Price and depth from a state's text. */
+export function readV2Point(text: string, pool: PriceFacts): StatePoint | undefined {
+  readFloats(text, FLOATS);
+  const reserves = { reserve0: FLOATS[0] as number, reserve1: FLOATS[1] as number };
+  const price = v2Price(reserves, pool);
+  if (price === undefined) return undefined;
+  const { amount0, amount1 } = v2Depth(reserves, pool);
+  return { price, depth0: amount0, depth1: amount1 };
 }
 
 /** The same from reserves in whole tokens. */

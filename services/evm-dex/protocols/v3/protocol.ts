@@ -1,8 +1,9 @@
 import { encodeCall, readInt, readUint } from "../../../shared/evm/abi.ts";
 import type { Hex } from "../../../shared/evm/port.ts";
-import { poolPrice, toWholeTokens, virtualReserves } from "../../metrics/pool-price.ts";
+import { poolPrice, type RawAmount, toWholeTokens, virtualReserves } from "../../metrics/pool-price.ts";
 import { swapValueUsd } from "../../metrics/usd.ts";
-import type { PoolFacts, Protocol } from "../protocol.ts";
+import { readFloats } from "../integers.ts";
+import type { PoolFacts, PriceFacts, Protocol, StatePoint, TokenPair } from "../protocol.ts";
 import type { V3Event } from "./events.ts";
 import { applyEvent, EMPTY_STATE, movedInto, readState, type V3State, writeState } from "./state.ts";
 
@@ -35,24 +36,8 @@ export const v3: Omit<Protocol<V3State, V3Event>, ProtocolSpecific> = {
   tickTravel: (before, event) =>
     event.kind === "swap" && before.sqrtPriceX96 !== 0n ? Math.abs(event.tick - before.tick) : 0,
   price: ({ sqrtPriceX96 }, pool) => (sqrtPriceX96 === 0n ? undefined : priceOf(sqrtPriceX96, pool)),
-  /**
-   * The smaller of the pool's holdings and its virtual reserves: liquidity packed into a narrow range cannot fake the
-   * former, tokens parked far from the price cannot fake the latter.
-   */
-  depth(state, pool) {
-    const virtual = virtualReserves(state.sqrtPriceX96, state.liquidity);
-    const { token0Decimals, token1Decimals } = pool;
-    return {
-      amount0: Math.min(
-        toWholeTokens(state.reserve0, token0Decimals),
-        virtual.reserve0 / 10 ** token0Decimals,
-      ),
-      amount1: Math.min(
-        toWholeTokens(state.reserve1, token1Decimals),
-        virtual.reserve1 / 10 ** token1Decimals,
-      ),
-    };
-  },
+  depth: depthOf,
+  readPoint,
   reserves: ({ reserve0, reserve1 }) => ({ amount0: reserve0, amount1: reserve1 }),
   valueUsd: swapValueUsd,
   write: writeState,
@@ -70,9 +55,47 @@ export const v3: Omit<Protocol<V3State, V3Event>, ProtocolSpecific> = {
   stateFromBalances: ({ amount0, amount1 }) => ({ ...EMPTY_STATE, reserve0: amount0, reserve1: amount1 }),
 };
 
+/** The integers that price and depth follow from. */
+interface Liquidity {
+  readonly sqrtPriceX96: RawAmount;
+  readonly liquidity: RawAmount;
+  readonly reserve0: RawAmount;
+  readonly reserve1: RawAmount;
+}
+
+/**
+ * The smaller of the pool's holdings and its virtual reserves: liquidity packed into a narrow range cannot fake the
+ * former, tokens parked far from the price cannot fake the latter.
+ */
+function depthOf(state: Liquidity, { token0Decimals, token1Decimals }: PriceFacts): TokenPair {
+  const virtual = virtualReserves(state.sqrtPriceX96, state.liquidity);
+  return {
+    amount0: Math.min(
+      toWholeTokens(state.reserve0, token0Decimals),
+      toWholeTokens(virtual.reserve0, token0Decimals),
+    ),
+    amount1: Math.min(
+      toWholeTokens(state.reserve1, token1Decimals),
+      toWholeTokens(virtual.reserve1, token1Decimals),
+    ),
+  };
+}
+
+/** A state's integers but the last, in the order of writeState. */
+const FLOATS = new Float64Array(5);
+
+function readPoint(text: string, pool: PriceFacts): StatePoint | undefined {
+  readFloats(text, FLOATS);
+  const sqrtPriceX96 = FLOATS[0] as number;
+  if (sqrtPriceX96 === 0) return undefined;
+  const [liquidity, reserve0, reserve1] = [FLOATS[1] as number, FLOATS[3] as number, FLOATS[4] as number];
+  const { amount0, amount1 } = depthOf({ sqrtPriceX96, liquidity, reserve0, reserve1 }, pool);
+  return { price: priceOf(sqrtPriceX96, pool), depth0: amount0, depth1: amount1 };
+}
+
 /** token1 per token0, whole tokens. */
 export function priceOf(
-  sqrtPriceX96: bigint,
+  sqrtPriceX96: RawAmount,
   pool: Pick<PoolFacts, "token0Decimals" | "token1Decimals">,
 ): number {
   return poolPrice(sqrtPriceX96, { decimals0: pool.token0Decimals, decimals1: pool.token1Decimals });

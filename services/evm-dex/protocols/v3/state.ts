@@ -80,7 +80,7 @@ export function applyEvent(state: V3State, event: V3Event): V3State {
 /** A state as rows store it. */
 export function writeState(state: V3State): string {
   const { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol } = state;
-  return writeIntegers([sqrtPriceX96, liquidity, BigInt(tick), reserve0, reserve1, BigInt(feeProtocol)]);
+  return writeIntegers([sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol]);
 }
 
 export function readState(text: string): V3State {

@@ -1,0 +1,122 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { leastCases, randomRuns } from "../../../shared/testkit/describe.ts";
+import type { PriceEdge } from "../../price/edges.ts";
+import { type MarkedPrices, PriceGraph } from "../../price/graph.ts";
+import { isAnchor, type TokenLink } from "../../price/link.ts";
+import { MarkKeeper } from "../../test/prices/mark-keeper.ts";
+import { anyStream, makeStream } from "../../test/prices/random-stream.ts";
+import { pricesIn } from "../../test/prices/walk-prices.ts";
+import { resumePrices } from "./resume-prices.ts";
+
+interface Stored {
+  readonly anchors: readonly string[];
+  readonly pools: readonly PriceEdge[];
+  readonly feeds: ReadonlyMap<string, number | undefined>;
+  readonly links: ReadonlyMap<string, TokenLink>;
+  readonly marked: MarkedPrices;
+}
+
+/** As PoolPrices has it, of edges in place of entries. */
+class Loaded {
+  readonly graph: PriceGraph;
+  readonly #feeds: Stored["feeds"];
+
+  constructor({ anchors, pools, feeds }: Stored) {
+    this.graph = new PriceGraph(anchors);
+    this.graph.update(0);
+    for (const edge of pools) this.graph.set(edge);
+    this.#feeds = feeds;
+  }
+
+  setAnchors(): void {
+    for (const [anchor, usd] of this.#feeds) this.graph.setAnchorUsd(anchor, usd);
+  }
+
+  resume(links: ReadonlyMap<string, TokenLink>, now: number, marked: MarkedPrices | undefined): void {
+    this.graph.resume(links, marked);
+    this.graph.update(now);
+    this.graph.takeLinks();
+  }
+}
+
+const seen = { asked: 0, departures: 0, known: 0 };
+
+describe("resumePrices", () => {
+  it("has the prices that the links of all tokens give, and asks for those of priced ones", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyStream, async (made) => {
+        const { anchors, blocks } = makeStream(made);
+        const living = new PriceGraph(anchors);
+        living.update(0);
+        const [pools, feeds, keeper] = [
+          new Map<string, PriceEdge>(),
+          new Map<string, number | undefined>(),
+          new MarkKeeper(),
+        ];
+        const links = new Map<string, TokenLink>(anchors.map((anchor) => [anchor, { anchorUsd: 1 }]));
+        for (const [i, { time, edges, feed }] of blocks.entries()) {
+          for (const edge of edges) {
+            pools.set(edge.pool, edge);
+            living.set(edge);
+          }
+          if (feed !== undefined) {
+            feeds.set(feed.anchor, feed.usd);
+            living.setAnchorUsd(feed.anchor, feed.usd);
+          }
+          const marked = keeper.beforeBlock(living, time);
+          living.update(time);
+          for (const { token, link } of living.takeLinks()) {
+            if (link === undefined) links.delete(token);
+            else links.set(token, link);
+          }
+          if (i % 6 !== 5) continue;
+          const stored = { anchors, pools: [...pools.values()], feeds, links, marked };
+          await expectSame(stored, { blockNumber: i, time }, living);
+        }
+      }),
+      { numRuns: randomRuns(60) },
+    );
+    expect(seen.departures, "held prices").to.be.at.least(leastCases(20));
+    expect(seen.asked, "of all tokens").to.be.below(seen.known);
+  }).timeout(60_000);
+});
+
+async function expectSame(
+  stored: Stored,
+  last: { blockNumber: number; time: number },
+  living: PriceGraph,
+): Promise<void> {
+  const whole = new Loaded(stored);
+  whole.setAnchors();
+  whole.resume(stored.links, last.time, stored.marked);
+  const asked = new Set<string>();
+  const loaded = new Loaded(stored);
+  await resumePrices(loaded, last, {
+    links: async (tokens) => {
+      const found = new Map<string, TokenLink>();
+      for (const token of tokens) {
+        expect(asked.has(token), `${token} is asked for again`).to.equal(false);
+        asked.add(token);
+        const link = stored.links.get(token);
+        if (link !== undefined) found.set(token, link);
+      }
+      return found;
+    },
+    // As readMarkedPrices: of the priced tokens, and of those that have lost their price.
+    marked: async (priced) => {
+      const wanted = new Set(priced);
+      const usd = [...stored.marked.usd].filter(([token]) => wanted.has(token) || !stored.links.has(token));
+      return { now: stored.marked.now, usd: new Map(usd) };
+    },
+  });
+  for (const graph of [whole.graph, living]) {
+    expect(pricesIn(loaded.graph)).to.deep.equal(pricesIn(graph));
+    expect(loaded.graph.markedPrices()).to.deep.equal(graph.markedPrices());
+  }
+  const departed = loaded.graph.tokens().map((token) => loaded.graph.link(token) as TokenLink);
+  seen.departures += departed.filter((link) => !isAnchor(link) && link.departure !== undefined).length;
+  seen.asked += asked.size;
+  seen.known += [...loaded.graph.known].length;
+}
