@@ -9,9 +9,12 @@ export function writeIntegers(values: readonly (bigint | number)[]): string {
 }
 
 export function readIntegers(text: string): bigint[] {
-  return text
-    .split(" ")
-    .map((part) => (part.startsWith("-") ? -BigInt(`0x${part.slice(1)}`) : BigInt(`0x${part}`)));
+  return text.split(" ").map((part) => readInteger(part));
+}
+
+/** One of them; 0 where it is absent. */
+export function readInteger(part = "0"): bigint {
+  return part.startsWith("-") ? -BigInt(`0x${part.slice(1)}`) : BigInt(`0x${part}`);
 }
 
 /** Hexadecimal digits that a float surely holds: 52 bits. */

@@ -4,7 +4,7 @@ import { encodeAbiParameters } from "viem";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { EMPTY_POSITION, positionText } from "../../metrics/lp-position.ts";
 import type { V2Event } from "../../protocols/aerodrome-v2/events.ts";
-import { EMPTY_V2_STATE, type V2State } from "../../protocols/aerodrome-v2/state.ts";
+import { EMPTY_V2_STATE, type V2State, writeV2State } from "../../protocols/aerodrome-v2/state.ts";
 import { lpPositions } from "../../store/v2-collections.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
 import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
@@ -47,7 +47,7 @@ describe("anchorPositions", () => {
     const entry = indexer.pools.get(OLD);
     if (entry === undefined) throw new Error("The pool is not there.");
     const anchor: V2State = { ...EMPTY_V2_STATE, gauge: GAUGE, totalSupply: 900n, index0: 7n };
-    entry.anchor = anchor;
+    entry.anchor = writeV2State(anchor);
     // What has happened to the pool since: no gauge of today's, no index of today's.
     entry.state = { ...anchor, index0: 99n };
   });

@@ -15,7 +15,8 @@ export async function anchorPositions(
   const requests = absent.flatMap((holding) => {
     const entry = indexer.pools.get(holding.poolAddress);
     if (entry === undefined || entry.row.createdBlock >= fromBlock) return [];
-    const { protocol, row: pool, anchor: state } = entry;
+    const { protocol, row: pool, anchor } = entry;
+    const state = anchor === undefined ? undefined : protocol.read(anchor);
     const calls = protocol.lpTokens?.anchorCalls(holding.wallet, { state, pool, block: holding.block - 1 });
     return calls === undefined ? [] : [{ holding, protocol, state, calls }];
   });

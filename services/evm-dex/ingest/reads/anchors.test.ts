@@ -7,6 +7,7 @@ import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../../protocols/v3/state.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
 import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
+import type { PoolEntry } from "../state/pool-book.ts";
 import { readAnchors } from "./anchors.ts";
 
 const SLOT0 = encodeFunctionData({ abi: poolAbi, functionName: "slot0" });
@@ -29,6 +30,8 @@ function oldPool(n: number) {
   });
   return poolEntry({ row });
 }
+
+const anchorOf = ({ protocol, anchor }: PoolEntry) => protocol.read(anchor as string);
 
 /** A chain whose values encode their block; null where `fails`. */
 function chainWhere(fails: (call: EthCall) => Hex | null | undefined) {
@@ -54,7 +57,7 @@ describe("readAnchors", () => {
       ],
       head: HEAD,
     });
-    expect(first.anchor).to.deep.equal({
+    expect(anchorOf(first)).to.deep.equal({
       sqrtPriceX96: 2n ** 96n + 300n,
       tick: -300,
       liquidity: 10n ** 20n + 300n,
@@ -62,8 +65,8 @@ describe("readAnchors", () => {
       reserve1: 3_300n,
       feeProtocol: 0x54,
     });
-    expect(second.anchor).to.include({ tick: -400, reserve0: 4_400n, reserve1: 5_400n });
-    for (const entry of [first, second]) expect(entry.state).to.equal(entry.anchor);
+    expect(anchorOf(second)).to.include({ tick: -400, reserve0: 4_400n, reserve1: 5_400n });
+    for (const entry of [first, second]) expect(entry.state).to.deep.equal(anchorOf(entry));
     expect(source.calls[0]).to.have.length(8);
     expect(source.calls.flat()).to.have.length(8);
   });
@@ -78,9 +81,9 @@ describe("readAnchors", () => {
       ],
       head: HEAD,
     });
-    expect(gone.anchor).to.deep.equal({ ...EMPTY_STATE, reserve0: 2_900n, reserve1: 3_900n });
-    expect(gone.state).to.equal(gone.anchor);
-    expect(there.anchor).to.include({ tick: -400, reserve0: 4_400n });
+    expect(anchorOf(gone)).to.deep.equal({ ...EMPTY_STATE, reserve0: 2_900n, reserve1: 3_900n });
+    expect(gone.state).to.deep.equal(anchorOf(gone));
+    expect(anchorOf(there)).to.include({ tick: -400, reserve0: 4_400n });
   });
 
   const partial: readonly [string, (call: EthCall) => Hex | null | undefined][] = [
@@ -97,7 +100,7 @@ describe("readAnchors", () => {
     it(`does not mix states where ${name}`, async () => {
       const entry = oldPool(1);
       await readAnchors(chainWhere(fails), { pools: [{ entry, block: 301 }], head: HEAD });
-      expect(entry.anchor).to.deep.equal({ ...EMPTY_STATE, reserve0: 2_900n, reserve1: 3_900n });
+      expect(anchorOf(entry)).to.deep.equal({ ...EMPTY_STATE, reserve0: 2_900n, reserve1: 3_900n });
     });
   }
 
@@ -107,7 +110,7 @@ describe("readAnchors", () => {
       chainWhere(() => null),
       { pools: [{ entry, block: 301 }], head: HEAD },
     );
-    expect(entry.anchor).to.deep.equal(EMPTY_STATE);
+    expect(anchorOf(entry)).to.deep.equal(EMPTY_STATE);
   });
 
   it("requests nothing without pools", async () => {
@@ -129,8 +132,8 @@ describe("readAnchors", () => {
       },
     });
     await readAnchors(source, { pools: [{ entry, block: 301, gauge }], head: HEAD });
-    expect(entry.anchor).to.include({ reserve0: 0x77n, reserve1: 5n, totalSupply: 0x77n, staked: 0x95n });
-    expect(entry.state).to.equal(entry.anchor);
+    expect(anchorOf(entry)).to.include({ reserve0: 0x77n, reserve1: 5n, totalSupply: 0x77n, staked: 0x95n });
+    expect(entry.state).to.deep.equal(anchorOf(entry));
     const contracts = [row.poolAddress, row.dexAddress, gauge.gauge, gauge.voter];
     expect(contracts).to.include.members(requested.map(({ to }) => to));
     expect(new Set(requested.map(({ block }) => block))).to.deep.equal(new Set([300, HEAD]));

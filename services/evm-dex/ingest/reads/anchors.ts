@@ -63,6 +63,6 @@ async function anchorUnknown(
 }
 
 function setAnchor(entry: PoolEntry, anchor: unknown): void {
-  entry.anchor = anchor;
+  entry.anchor = entry.protocol.write(anchor);
   entry.state = anchor;
 }

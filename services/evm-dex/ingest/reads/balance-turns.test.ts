@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { EMPTY_V2_STATE } from "../../protocols/aerodrome-v2/state.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
-import { EMPTY_STATE } from "../../protocols/v3/state.ts";
+import { EMPTY_STATE, writeState } from "../../protocols/v3/state.ts";
 import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
 import type { ObservedPools } from "../state/observed-pools.ts";
 import type { PoolEntry } from "../state/pool-book.ts";
@@ -19,7 +19,7 @@ const HEAD = 50_000;
 
 function entryOf(n: number, at: { lastBlock: number; balanceBlock: number }): PoolEntry {
   const entry = poolEntry({ row: poolRow({ poolAddress: address(n) }), state: EMPTY_STATE, ...at });
-  return Object.assign(entry, { anchor: EMPTY_STATE });
+  return Object.assign(entry, { anchor: writeState(EMPTY_STATE) });
 }
 const entriesOf = (count: number, at: { lastBlock: number; balanceBlock: number }) =>
   Array.from({ length: count }, (_, n) => entryOf(0x1_0000 + n, at));

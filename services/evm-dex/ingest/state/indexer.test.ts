@@ -263,7 +263,7 @@ describe("Indexer", () => {
     );
     expect(touched).to.have.length(1);
     expect(touched[0]).to.include({ lastBlock: 102, lastTime: 1_012 });
-    expect(touched[0]?.anchor).to.include({ sqrtPriceX96: 0n, reserve0: 0n });
+    expect(readState(touched[0]?.anchor as string)).to.include({ sqrtPriceX96: 0n, reserve0: 0n });
     expect(touched[0]?.state).to.include({ reserve0: 10_001n * E18, tick: 13_863 });
   });
 

@@ -11,7 +11,7 @@ import type { GaugeRow } from "../../store/v2-collections.ts";
 import { BucketBook } from "./bucket-book.ts";
 import { GaugeBook } from "./gauge-book.ts";
 import { LpBook, type PositionKey } from "./lp-book.ts";
-import { PoolBook, type PoolEntry } from "./pool-book.ts";
+import { PoolBook, type PoolEntry, stateText } from "./pool-book.ts";
 import { PoolPrices } from "./pool-prices.ts";
 import { V2Book } from "./v2-book.ts";
 
@@ -158,7 +158,7 @@ export class Indexer {
     const { block, placed } = at;
     const { protocol, state: before } = entry;
     const { event } = placed;
-    entry.anchor ??= before;
+    entry.anchor ??= protocol.write(before);
     const state = protocol.apply(before, event, block.time);
     entry.state = state;
     entry.lastBlock = block.number;
@@ -190,7 +190,7 @@ export class Indexer {
       txHash: placed.txHash,
       sender: placed.sender,
       amounts: writeIntegers([moved.amount0, moved.amount1]),
-      state: protocol.write(state),
+      state: state === entry.state ? stateText(entry) : protocol.write(state),
       price0Usd: this.prices.usd(pool.token0Address),
       price1Usd: this.prices.usd(pool.token1Address),
       valueUsd: null,

@@ -6,7 +6,7 @@ import { getPriceStart, lastEventBlock, lastEventsUpTo, listFeedAnswers } from "
 import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { type LastBlock, resumePrices } from "./resume-prices.ts";
-import { addPoint, type PoolPoint, type PoolPrices, pointOf } from "./pool-prices.ts";
+import { addPoint, type PoolPoint, type PoolPrices, pointOf, storedPointOf } from "./pool-prices.ts";
 
 /** An indexer that continues at the checkpoint: the store must hold nothing beyond it (rollback.ts). */
 export async function loadIndexer(
@@ -98,13 +98,12 @@ export async function loadRecent(
     const { poolAddress } = entry.row;
     const own = events.get(poolAddress) ?? [];
     const entered = before.get(poolAddress);
-    const { row, protocol } = entry;
-    const state = entered === undefined ? entry.anchor : protocol.read(entered.state);
     const points: PoolPoint[] = [];
-    const first = state === undefined ? undefined : pointOf({ row, protocol, state }, entered?.time ?? 0);
+    const before = entered?.state ?? entry.anchor;
+    const first = before === undefined ? undefined : storedPointOf(entry, before, entered?.time ?? 0);
     if (first !== undefined) points.push(first);
     for (const event of own) {
-      const point = pointOf({ row, protocol, state: protocol.read(event.state) }, event.time);
+      const point = storedPointOf(entry, event.state, event.time);
       if (point !== undefined) addPoint(points, point);
     }
     points.push(...(later.get(poolAddress) ?? []));

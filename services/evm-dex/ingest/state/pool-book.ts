@@ -15,8 +15,13 @@ export interface PoolEntry {
   readonly protocol: Protocol;
   /** State of the pool's protocol. */
   state: unknown;
-  /** State before the first indexed event; undefined until the pool is first touched. */
-  anchor: unknown;
+  /**
+   * State before the first indexed event, as its protocol writes it: it is hardly ever read. Undefined until the pool is
+   * first touched.
+   */
+  anchor: string | undefined;
+  /** The text of a state that was written last. */
+  written?: { readonly state: unknown; readonly text: string } | undefined;
   lastBlock: number;
   lastTime: number;
   balance0: bigint;
@@ -234,6 +239,7 @@ function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {
       protocol,
       state: protocol.initialState(row),
       anchor: undefined,
+      written: undefined,
       lastBlock: -1,
       lastTime: 0,
       balance0: 0n,
@@ -246,7 +252,8 @@ function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {
     row,
     protocol,
     state: protocol.read(stored.state),
-    anchor: protocol.read(stored.anchor),
+    anchor: stored.anchor,
+    written: undefined,
     lastBlock,
     lastTime,
     balance0,
@@ -266,21 +273,30 @@ export function toInactiveEntry(
 ): PoolEntry {
   const entry = toEntry(row, undefined);
   const state = entry.protocol.read(read.state);
-  const anchor = read.balanceBlock > start.blockNumber ? undefined : state;
+  const anchor = read.balanceBlock > start.blockNumber ? undefined : read.state;
   return { ...entry, state, anchor, lastTime: start.time };
 }
 
+/** A pool's state as its protocol writes it: the row of its last event and its own have the same. */
+export function stateText(entry: PoolEntry): string {
+  const { protocol, state, written } = entry;
+  if (written !== undefined && written.state === state) return written.text;
+  const text = protocol.write(state);
+  entry.written = { state, text };
+  return text;
+}
+
 export function toStateRow(entry: PoolEntry): PoolStateRow {
-  const { row, protocol, state, anchor, lastBlock, lastTime, balance0, balance1, balanceBlock } = entry;
+  const { row, protocol, anchor, lastBlock, lastTime, balance0, balance1, balanceBlock } = entry;
   return {
     chainId: row.chainId,
     poolAddress: row.poolAddress,
-    state: protocol.write(state),
+    state: stateText(entry),
     lastBlock,
     lastTime,
     balance0,
     balance1,
     balanceBlock,
-    anchor: protocol.write(anchor ?? protocol.initialState(row)),
+    anchor: anchor ?? protocol.write(protocol.initialState(row)),
   };
 }

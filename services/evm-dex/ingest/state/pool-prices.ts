@@ -8,7 +8,7 @@ import { ageShare, type DepthPoint, heldShare, nextHeldChange } from "../../../s
 import { type LinkChange, type MarkedPrices, PriceGraph } from "../../price/graph.ts";
 import type { TokenLink, TokenPrice } from "../../price/link.ts";
 import type { WalkRules } from "../../price/walk-rules.ts";
-import type { PriceFacts } from "../../protocols/protocol.ts";
+import type { PriceFacts, Protocol } from "../../protocols/protocol.ts";
 import { AddressTable } from "./address-table.ts";
 import { AnchorFeeds } from "./anchor-feeds.ts";
 import type { ActivePool, PoolEntry } from "./pool-book.ts";
@@ -272,4 +272,14 @@ export function pointOf(
   if (price === undefined) return undefined;
   const { amount0, amount1 } = protocol.depth(state, row);
   return { time, price, depth0: amount0, depth1: amount1 };
+}
+
+/** The same of a state as its protocol writes it. */
+export function storedPointOf(
+  { protocol, row }: { readonly protocol: Protocol; readonly row: PriceFacts },
+  state: string,
+  time: number,
+): PoolPoint | undefined {
+  const point = protocol.readPoint(state, row);
+  return point && { time, price: point.price, depth0: point.depth0, depth1: point.depth1 };
 }

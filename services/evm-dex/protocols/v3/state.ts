@@ -1,4 +1,4 @@
-import { readIntegers, writeIntegers } from "../integers.ts";
+import { readInteger, writeIntegers } from "../integers.ts";
 import type { V3Event } from "./events.ts";
 
 /** A Uniswap-v3-style pool's state from its events alone, raw units. */
@@ -84,14 +84,13 @@ export function writeState(state: V3State): string {
 }
 
 export function readState(text: string): V3State {
-  const [sqrtPriceX96 = 0n, liquidity = 0n, tick = 0n, reserve0 = 0n, reserve1 = 0n, feeProtocol = 0n] =
-    readIntegers(text);
+  const [sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol] = text.split(" ");
   return {
-    sqrtPriceX96,
-    liquidity,
-    tick: Number(tick),
-    reserve0,
-    reserve1,
-    feeProtocol: Number(feeProtocol),
+    sqrtPriceX96: readInteger(sqrtPriceX96),
+    liquidity: readInteger(liquidity),
+    tick: Number.parseInt(tick ?? "0", 16),
+    reserve0: readInteger(reserve0),
+    reserve1: readInteger(reserve1),
+    feeProtocol: Number.parseInt(feeProtocol ?? "0", 16),
   };
 }
