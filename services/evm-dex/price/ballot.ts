@@ -16,7 +16,7 @@ import type { EdgeBook } from "./edges.ts";
 import { larger } from "./larger-array.ts";
 import { MARK_SECONDS } from "./marks.ts";
 import type { PricedTokens } from "./priced-tokens.ts";
-import { ARC, NEXT, PARENT, USD, type Votes, WEIGHT, WIDTH } from "./votes.ts";
+import { ARC, NEXT, PARENT, USD, VOTE_PRICE, type Votes, WEIGHT, WIDTH } from "./votes.ts";
 
 /** The price in use until now. */
 export interface UsedPrice {
@@ -49,6 +49,8 @@ const SURELY_NEAR = { least: 0.9902, most: 1.0098 };
 export class Ballot {
   /** The verdict: the arc of the pool whose price is used. */
   arc = NONE;
+  /** The pool's own. */
+  price = 0;
   usd = 0;
   /** By the shortest vote. */
   hops = 0;
@@ -67,6 +69,7 @@ export class Ballot {
   readonly #priced: PricedTokens;
   /** The token's votes, in any order. */
   #count = 0;
+  #vote = new Int32Array(FIRST_CAPACITY);
   #arc = new Int32Array(FIRST_CAPACITY);
   #parent = new Int32Array(FIRST_CAPACITY);
   #usd = new Float64Array(FIRST_CAPACITY);
@@ -115,6 +118,7 @@ export class Ballot {
     for (let at = first[node] as number; at !== NONE; at = links[at + NEXT] as number) {
       if (count === this.#order.length) this.#grow();
       const parent = links[at + PARENT] as number;
+      this.#vote[count] = at;
       this.#arc[count] = links[at + ARC] as number;
       this.#parent[count] = parent;
       this.#usd[count] = values[at + USD] as number;
@@ -232,8 +236,9 @@ export class Ballot {
       if (order[place] !== pool) total += weights[order[place] as number] as number;
     }
     const rival = this.#median(pool, total);
-    const prices = { pool: this.#usd[pool] as number, others: this.#usd[rival] as number, used };
-    return hasLeft(prices) ? rival : NONE;
+    const [own, other] = [this.#usd[pool] as number, this.#usd[rival] as number];
+    if (own > other * SURELY_NEAR.least && own < other * SURELY_NEAR.most) return NONE;
+    return hasLeft({ pool: own, others: other, used }) ? rival : NONE;
   }
 
   /**
@@ -299,6 +304,7 @@ export class Ballot {
       deepestWidth = depth;
     }
     this.arc = this.#arc[chosen] as number;
+    this.price = this.#votes.values[(this.#vote[chosen] as number) + VOTE_PRICE] as number;
     this.usd = own;
     this.supportEdge = (this.#arc[deepest] as number) >> 1;
     this.depthUsd = roundDepth(deepestWidth);
@@ -308,6 +314,7 @@ export class Ballot {
 
   #grow(): void {
     const capacity = 2 * this.#order.length;
+    this.#vote = larger(this.#vote, new Int32Array(capacity));
     this.#arc = larger(this.#arc, new Int32Array(capacity));
     this.#parent = larger(this.#parent, new Int32Array(capacity));
     this.#usd = larger(this.#usd, new Float64Array(capacity));

@@ -9,6 +9,9 @@ import { DEFAULT_RULES, type WalkRules } from "./walk-rules.ts";
 
 /** Where more edges have changed, most prices have. */
 const MOST_CHANGED = 300;
+/** After so many tries in vain one in TRY_EACH blocks is tried. */
+const MOST_FAILURES = 8;
+const TRY_EACH = 8;
 
 /** A token whose link changed; without a link it has no price any more. */
 export interface LinkChange {
@@ -47,6 +50,9 @@ export class PriceGraph {
   #mark = Number.NEGATIVE_INFINITY;
   /** Walks over all tokens, and those that decided some again. */
   readonly walks = { whole: 0, local: 0 };
+  /** Tries to decide some tokens that have failed since one did not, and blocks without one since there were too many. */
+  #failures = 0;
+  #skipped = 0;
 
   constructor(
     anchors: readonly string[],
@@ -168,7 +174,7 @@ export class PriceGraph {
   update(now: number): void {
     this.#markFor(now);
     if (!this.#isWhole && this.#changed.length === 0 && !this.#walk.hasDeparted) return;
-    const decided = this.#isWhole ? undefined : this.#walk.runLocal(this.#changed, now);
+    const decided = this.#isWhole ? undefined : this.#tryLocal(now);
     if (decided === undefined) {
       for (const node of this.#walk.run(now)) this.#left.add(node);
       this.#isAllDecided = true;
@@ -179,6 +185,14 @@ export class PriceGraph {
     }
     this.#changed.length = 0;
     this.#isWhole = false;
+  }
+
+  /** What is tried in vain costs a twentieth of a whole walk: where it mostly is, it is hardly tried. */
+  #tryLocal(now: number): readonly number[] | undefined {
+    if (this.#failures >= MOST_FAILURES && ++this.#skipped % TRY_EACH !== 0) return undefined;
+    const decided = this.#walk.runLocal(this.#changed, now);
+    this.#failures = decided === undefined ? this.#failures + 1 : 0;
+    return decided;
   }
 
   /** With the first block at or after a mark: the prices in use are those at the end of the last one before it. */

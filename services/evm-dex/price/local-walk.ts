@@ -1,4 +1,4 @@
-import { ARC, NEXT, PARENT, USD, WEIGHT, WIDTH } from "./votes.ts";
+import { ARC, NEXT, PARENT, USD, VOTE_PRICE, WEIGHT, WIDTH } from "./votes.ts";
 import type { WalkRules } from "./walk-rules.ts";
 import type { WalkState } from "./walk-state.ts";
 
@@ -153,6 +153,7 @@ export class LocalWalk {
       values[at + USD] = this.#state.usdOver(arc, priced.usd[links[at + PARENT] as number] as number);
       values[at + WIDTH] = width;
       values[at + WEIGHT] = width * this.#state.edges.shareOf(arc >> 1);
+      values[at + VOTE_PRICE] = this.#state.edges.priceOf(arc >> 1);
       if (width > widest) widest = width;
       before = at;
     }

@@ -16,8 +16,9 @@ export class PricedTokens {
   /** The node's place in the order of the last whole walk. */
   #rank = new Int32Array(0);
   /** The last walk that priced it. */
-  #walk = new Int32Array(0);
-  #current = 0;
+  walk = new Int32Array(0);
+  /** The walk that is made, or was last. */
+  current = 0;
   /** In the order they were priced: anchors, then by width. */
   order: number[] = [];
   #orderBefore: number[] = [];
@@ -33,7 +34,7 @@ export class PricedTokens {
     this.need = larger(this.need, new Float64Array(capacity));
     this.claim = larger(this.claim, new Float64Array(capacity));
     this.#rank = larger(this.#rank, new Int32Array(capacity));
-    this.#walk = larger(this.#walk, new Int32Array(capacity));
+    this.walk = larger(this.walk, new Int32Array(capacity));
   }
 
   /** Begins another walk: nothing is priced. What was, keeps its values until it is. Returns the order before. */
@@ -42,17 +43,17 @@ export class PricedTokens {
     this.order = this.#orderBefore;
     this.order.length = 0;
     this.#orderBefore = before;
-    this.#current += 1;
+    this.current += 1;
     return before;
   }
 
   settle(node: number): void {
     this.#rank[node] = this.order.push(node);
-    this.#walk[node] = this.#current;
+    this.walk[node] = this.current;
   }
 
   has(node: number): boolean {
-    return this.#walk[node] === this.#current;
+    return this.walk[node] === this.current;
   }
 
   /** Whether a node was taken before another. Of equal width it was so in the last whole walk. */

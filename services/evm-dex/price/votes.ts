@@ -10,6 +10,8 @@ export const USD = 0;
 export const WIDTH = 1;
 /** What of it votes: what the pool has held, by its age; more than 0. */
 export const WEIGHT = 2;
+/** The pool's own: a walk that looks it up there waits for memory. */
+export const VOTE_PRICE = 3;
 /** The pool's arc, walked from the parent. */
 export const ARC = 0;
 export const PARENT = 1;
@@ -24,7 +26,7 @@ export class Votes {
   #count = 0;
   /** Votes at which there are twice as many as a whole walk left: many of them are forgotten ones. */
   #most = 0;
-  /** By vote: USD, WIDTH and WEIGHT; ARC, PARENT and NEXT. */
+  /** By vote: USD, WIDTH, WEIGHT and VOTE_PRICE; ARC, PARENT and NEXT. */
   values = new Float64Array(VOTE_STRIDE * FIRST_CAPACITY);
   links = new Int32Array(VOTE_STRIDE * FIRST_CAPACITY);
   /** By node: where its last vote begins. */

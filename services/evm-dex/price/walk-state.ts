@@ -71,7 +71,7 @@ export class WalkState {
     priced.earned[node] = ballot.earnedUsd;
     priced.hops[node] = ballot.hops;
     links.arc[node] = ballot.arc;
-    links.price[node] = this.edges.priceOf(ballot.arc >> 1);
+    links.price[node] = ballot.price;
     links.hops[node] = ballot.hops;
     links.supportEdge[node] = ballot.supportEdge;
     links.depthUsd[node] = ballot.depthUsd;

@@ -4,7 +4,7 @@ import { DEEP_STRIDE, FAR, NEAR, PRICE, SHARE } from "./deep-arcs.ts";
 import type { EdgeBook } from "./edges.ts";
 import { ABSENT, ANCHOR, type LinkColumns } from "./link-columns.ts";
 import { LocalWalk } from "./local-walk.ts";
-import { USD, WEIGHT, WIDTH } from "./votes.ts";
+import { USD, VOTE_PRICE, WEIGHT, WIDTH } from "./votes.ts";
 import type { WalkRules } from "./walk-rules.ts";
 import { MAX_USD, WalkState } from "./walk-state.ts";
 import { WidthQueue } from "./width-queue.ts";
@@ -166,10 +166,11 @@ export class Walk {
     const { arc: arcs, to, values } = edges.deep;
     const start = edges.deep.startOf(from);
     const end = start + edges.deep.countOf(from);
+    const { current } = priced;
     let need = 0;
     for (let place = start; place < end; place++) {
       const node = to[place] as number;
-      if (priced.has(node)) continue;
+      if (priced.walk[node] === current) continue;
       const at = DEEP_STRIDE * place;
       const arc = arcs[place] as number;
       const price = values[at + PRICE] as number;
@@ -185,6 +186,7 @@ export class Walk {
       votes.values[vote + USD] = usd;
       votes.values[vote + WIDTH] = width;
       votes.values[vote + WEIGHT] = width * (values[at + SHARE] as number);
+      votes.values[vote + VOTE_PRICE] = price;
       this.#queue.offer(node, width, arc >> 1);
     }
     priced.need[from] = need;
@@ -193,14 +195,13 @@ export class Walk {
   /** Whether a changed edge has a vote, or would now have one. If none has, another walk finds the same prices. */
   isAffectedBy(edge: number): boolean {
     if (this.#edges.isBetweenAnchors(edge)) return true;
-    return this.#hadVote(edge) || this.#hasVote(2 * edge) || this.#hasVote(2 * edge + 1);
+    const [arc0, arc1] = [2 * edge, 2 * edge + 1];
+    return this.#hasVote(arc0) || this.#hasVote(arc1) || this.#hadVote(arc0) || this.#hadVote(arc1);
   }
 
-  #hadVote(edge: number): boolean {
-    return [2 * edge, 2 * edge + 1].some((arc) => {
-      const node = this.#edges.nodeOf(arc);
-      return node !== NONE && this.#state.votes.has(node, edge);
-    });
+  #hadVote(arc: number): boolean {
+    const node = this.#edges.nodeOf(arc);
+    return node !== NONE && this.#state.votes.has(node, arc >> 1);
   }
 
   #hasVote(arc: number): boolean {

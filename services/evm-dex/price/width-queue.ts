@@ -28,6 +28,8 @@ export class WidthQueue {
   #entries = 0;
   /** The bucket whose nodes are in the heap; all lower ones are in lists. */
   #open = BUCKETS;
+  /** No bucket above it has a list: most of them are of widths that no pool has. */
+  #highest = 0;
   /** The heap's offers. */
   #heapNode = new Int32Array(FIRST_CAPACITY);
   #heapWidth = new Float64Array(FIRST_CAPACITY);
@@ -54,6 +56,7 @@ export class WidthQueue {
     this.#size = 0;
     this.#waiting = 0;
     this.#open = BUCKETS;
+    this.#highest = 0;
   }
 
   /** The width of a node's widest offer. */
@@ -92,6 +95,7 @@ export class WidthQueue {
     }
     this.#node[entry] = node;
     if (bucket >= this.#open) return;
+    if (bucket > this.#highest) this.#highest = bucket;
     this.#next[entry] = this.#first[bucket] as number;
     this.#first[bucket] = entry;
     this.#waiting += 1;
@@ -100,6 +104,7 @@ export class WidthQueue {
   /** Puts the nodes of the next bucket into the heap, but for those that a wider pool has taken elsewhere. */
   #openNext(): boolean {
     if (this.#waiting === 0) return false;
+    if (this.#open > this.#highest) this.#open = this.#highest + 1;
     do this.#open -= 1;
     while (this.#first[this.#open] === NONE);
     for (let entry = this.#first[this.#open] as number; entry !== NONE; entry = this.#next[entry] as number) {

@@ -109,7 +109,7 @@ export class PoolBook {
   /** Loads the entries of pools before their events are added. */
   async prepare(addresses: Iterable<string>): Promise<void> {
     const missing = [...new Set(addresses)].filter(
-      (address) => this.#index.has(address) && this.get(address) === undefined,
+      (address) => this.get(address) === undefined && this.#index.has(address),
     );
     for (const entry of await this.#read(missing)) this.#entries.set(entry.row.poolAddress, entry);
   }
@@ -118,7 +118,7 @@ export class PoolBook {
   async read(addresses: readonly string[]): Promise<PoolEntry[]> {
     const kept = addresses.flatMap((address) => this.get(address) ?? []);
     const missing = addresses.filter(
-      (address) => this.#index.has(address) && this.get(address) === undefined,
+      (address) => this.get(address) === undefined && this.#index.has(address),
     );
     return [...kept, ...(await this.#read(missing))];
   }
@@ -154,7 +154,7 @@ export class PoolBook {
 
   /** Protocol of a known pool. */
   protocolOf(address: string): Protocol | undefined {
-    return this.#index.protocolOf(address);
+    return this.get(address)?.protocol ?? this.#index.protocolOf(address);
   }
 
   /** Pools whose fee changes without an event. */
