@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { poolPrice, toWholeTokens, virtualReserves } from "./pool-price.ts";
+import { poolPrice, powerOfTen, toWholeTokens, virtualReserves } from "./pool-price.ts";
 
 const MIN_SQRT_RATIO = 4_295_128_739n;
 const MAX_SQRT_RATIO = 1_461_446_703_485_210_103_287_273_052_203_988_822_378_723_970_342n;
@@ -99,5 +99,11 @@ describe("virtualReserves", () => {
   it("is nothing without liquidity or before a pool is initialised", () => {
     expect(virtualReserves(2n ** 96n, 0n)).to.deep.equal({ reserve0: 0, reserve1: 0 });
     expect(virtualReserves(0n, 10n ** 18n)).to.deep.equal({ reserve0: 0, reserve1: 0 });
+  });
+});
+
+describe("powerOfTen", () => {
+  it("is what the operator says, for decimals of any token and beyond", () => {
+    for (let n = -300; n <= 300; n++) expect(powerOfTen(n), `${n}`).to.equal(10 ** n);
   });
 });

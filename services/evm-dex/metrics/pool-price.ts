@@ -19,7 +19,10 @@ export type RawAmount = bigint | number;
  * Price of token0 in token1, whole tokens: (sqrtPriceX96 / 2^96)² × 10^(decimals0 − decimals1).
  * Source: Uniswap v3 whitepaper, section 6.1. The quotient is squared as a float: relative error below 1e-15.
  */
-export function poolPrice(sqrtPriceX96: RawAmount, decimals: { decimals0: number; decimals1: number }): number {
+export function poolPrice(
+  sqrtPriceX96: RawAmount,
+  decimals: { decimals0: number; decimals1: number },
+): number {
   const root = Number(sqrtPriceX96) / Q96;
   return root * root * powerOfTen(decimals.decimals0 - decimals.decimals1);
 }

@@ -20,7 +20,9 @@ describe("integers as text", () => {
 
   it("are read as the floats nearest to them, as Number() makes them, ties to even", () => {
     const size = fc.integer({ min: 1, max: 256 });
-    const anyOfSize = size.chain((bits) => fc.bigInt({ min: -(2n ** BigInt(bits)), max: 2n ** BigInt(bits) }));
+    const anyOfSize = size.chain((bits) =>
+      fc.bigInt({ min: -(2n ** BigInt(bits)), max: 2n ** BigInt(bits) }),
+    );
     // Halfway between two floats, and next to it.
     const tie = fc
       .tuple(fc.bigInt({ min: 2n ** 52n, max: 2n ** 53n - 1n }), fc.integer({ min: 1, max: 203 }), fc.nat(2))

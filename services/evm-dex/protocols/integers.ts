@@ -29,36 +29,32 @@ for (let i = 1; i < POWERS.length; i++) POWERS[i] = 16 * (POWERS[i - 1] as numbe
  * ten times as long. Those that are absent are 0.
  */
 export function readFloats(text: string, into: Float64Array): void {
-  let at = 0;
-  for (let i = 0; i < into.length; i++) {
-    const isNegative = text.charCodeAt(at) === 45;
-    if (isNegative) at += 1;
-    let [high, low, digits] = [0, 0, 0];
-    let isMore = false;
-    for (; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (code === 32) break;
-      const digit = code > 57 ? code - 87 : code - 48;
-      if (digits < EXACT_DIGITS) high = 16 * high + digit;
-      else if (digits < 2 * EXACT_DIGITS) low = 16 * low + digit;
-      else if (digit !== 0) isMore = true;
-      digits += 1;
-    }
-    at += 1;
-    const value = joinDigits(high, { low, digits, isMore });
-    into[i] = isNegative ? -value : value;
+  for (let i = 0, at = 0; i < into.length; i++) {
+    const space = text.indexOf(" ", at);
+    const end = space < 0 ? text.length : space;
+    into[i] = text.charCodeAt(at) === 45 ? -readFloat(text, at + 1, end) : readFloat(text, at, end);
+    at = end + 1;
   }
 }
 
-/** One addition of two exact numbers rounds once. What is beyond them decides a tie, for which the last bit stands. */
-function joinDigits(
-  high: number,
-  { low, digits, isMore }: { low: number; digits: number; isMore: boolean },
-): number {
-  if (digits <= EXACT_DIGITS) return high;
-  const beyond = Math.max(0, digits - 2 * EXACT_DIGITS);
-  const odd = isMore && low % 2 === 0 ? low + 1 : low;
-  return high * (POWERS[digits - EXACT_DIGITS] as number) + odd * (POWERS[beyond] as number);
+function readFloat(text: string, from: number, end: number): number {
+  const exact = Math.min(end, from + EXACT_DIGITS);
+  const high = readDigits(text, from, exact);
+  if (exact >= end) return high;
+  const known = Math.min(end, exact + EXACT_DIGITS);
+  let low = readDigits(text, exact, known);
+  // One addition of two exact numbers rounds once. What is beyond them decides a tie, for which the last bit stands.
+  for (let at = known; at < end && low % 2 === 0; at++) if (text.charCodeAt(at) !== 48) low += 1;
+  return high * (POWERS[end - exact] as number) + low * (POWERS[end - known] as number);
+}
+
+function readDigits(text: string, from: number, end: number): number {
+  let value = 0;
+  for (let at = from; at < end; at++) {
+    const code = text.charCodeAt(at);
+    value = 16 * value + (code > 57 ? code - 87 : code - 48);
+  }
+  return value;
 }
 
 /** Named integers as one text, in the order of the names. Throws when it reads another number of them. */

@@ -1,12 +1,5 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import {
-  addSwap,
-  type BucketSwap,
-  MINUTE,
-  SPANS,
-  type Span,
-  startOf,
-} from "../../metrics/bucket.ts";
+import { addSwap, type BucketSwap, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
 import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
 import { type BucketKey, getPoolUsers, getRollups } from "../../store/queries.ts";
 import { RecentRows } from "./recent-rows.ts";

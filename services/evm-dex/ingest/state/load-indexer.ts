@@ -5,8 +5,8 @@ import { readLastLinks, readMarkedPrices } from "../../store/price-links.ts";
 import { getPriceStart, lastEventBlock, lastEventsUpTo, listFeedAnswers } from "../../store/queries.ts";
 import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./pool-book.ts";
-import { type LastBlock, resumePrices } from "./resume-prices.ts";
 import { addPoint, type PoolPoint, type PoolPrices, pointOf, storedPointOf } from "./pool-prices.ts";
+import { type LastBlock, resumePrices } from "./resume-prices.ts";
 
 /** An indexer that continues at the checkpoint: the store must hold nothing beyond it (rollback.ts). */
 export async function loadIndexer(
@@ -37,8 +37,7 @@ export async function loadPrices(
     if (last === undefined) continue;
     prices.graph.reserve(expected);
     for (const pool of active) {
-      if (pool.lastTime > last.time - MEDIAN_WINDOW_SECONDS)
-        recent.push(pools.addresses.nameOf(pool.number));
+      if (pool.lastTime > last.time - MEDIAN_WINDOW_SECONDS) recent.push(pools.addresses.nameOf(pool.number));
       else prices.loadResting(pool, last.time);
     }
   }
@@ -99,8 +98,8 @@ export async function loadRecent(
     const own = events.get(poolAddress) ?? [];
     const entered = before.get(poolAddress);
     const points: PoolPoint[] = [];
-    const before = entered?.state ?? entry.anchor;
-    const first = before === undefined ? undefined : storedPointOf(entry, before, entered?.time ?? 0);
+    const state = entered?.state ?? entry.anchor;
+    const first = state === undefined ? undefined : storedPointOf(entry, state, entered?.time ?? 0);
     if (first !== undefined) points.push(first);
     for (const event of own) {
       const point = storedPointOf(entry, event.state, event.time);

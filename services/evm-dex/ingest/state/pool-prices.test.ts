@@ -274,6 +274,18 @@ function touch(entries: readonly PoolEntry[], { touched }: Block, time: number):
   return chosen;
 }
 
+function loadBoth(
+  entry: PoolEntry,
+  { fast, slow, pools, now }: { fast: PoolPrices; slow: PoolPrices; pools: AddressTable; now: number },
+): void {
+  const { row, protocol, lastBlock, lastTime } = entry;
+  const number = pools.add(row.poolAddress);
+  const state = protocol.write(entry.state);
+  fast.loadResting({ number, row, protocol, state, lastBlock, lastTime }, now);
+  const point = pointOf(entry, lastBlock < 0 ? 0 : lastTime);
+  if (point !== undefined) slow.loadPool(entry, [point], now);
+}
+
 describe("PoolPrices over random blocks", () => {
   it("has the prices of a naive walk over all pools at every block", () => {
     fc.assert(
@@ -322,9 +334,12 @@ describe("PoolPrices over random blocks", () => {
 
   it("loads pools at rest by their stored texts as it does by their entries", () => {
     const lastTimes = fc.constantFrom(300, 301, 450, 599, 600, 601, 100_000, CREATED);
-    const anyPools = fc.array(fc.tuple(fc.nat(7), lastTimes, fc.boolean(), reserve, fc.constantFrom(0.5, 9)), {
-      maxLength: 8,
-    });
+    const anyPools = fc.array(
+      fc.tuple(fc.nat(7), lastTimes, fc.boolean(), reserve, fc.constantFrom(0.5, 9)),
+      {
+        maxLength: 8,
+      },
+    );
     fc.assert(
       fc.property(graph, anyPools, fc.array(block, { maxLength: 6 }), (pairs, stored, blocks) => {
         const now = CREATED + 1_000_000;
@@ -337,13 +352,7 @@ describe("PoolPrices over random blocks", () => {
           entry.lastTime = now - age;
           entry.lastBlock = isOlder ? -1 : 5;
         }
-        for (const entry of entries) {
-          const { row, protocol, lastBlock, lastTime } = entry;
-          const number = pools.add(row.poolAddress);
-          fast.loadResting({ number, row, protocol, state: protocol.write(entry.state), lastBlock, lastTime }, now);
-          const point = pointOf(entry, lastBlock < 0 ? 0 : lastTime);
-          if (point !== undefined) slow.loadPool(entry, [point], now);
-        }
+        for (const entry of entries) loadBoth(entry, { fast, slow, pools, now });
         const [links, marked] = [new Map(), { now, usd: new Map() }];
         for (const book of [fast, slow]) book.resume(links, now, marked);
         let time = now;

@@ -6,7 +6,7 @@ import type { PriceEdge } from "../../price/edges.ts";
 import { type MarkedPrices, PriceGraph } from "../../price/graph.ts";
 import { isAnchor, type TokenLink } from "../../price/link.ts";
 import { MarkKeeper } from "../../test/prices/mark-keeper.ts";
-import { anyStream, makeStream } from "../../test/prices/random-stream.ts";
+import { anyStream, makeStream, type StreamBlock } from "../../test/prices/random-stream.ts";
 import { pricesIn } from "../../test/prices/walk-prices.ts";
 import { resumePrices } from "./resume-prices.ts";
 
@@ -43,37 +43,61 @@ class Loaded {
 
 const seen = { asked: 0, departures: 0, known: 0 };
 
+/** A graph that lives on, and what is stored of it. */
+class Living {
+  readonly graph: PriceGraph;
+  readonly #anchors: readonly string[];
+  readonly #pools = new Map<string, PriceEdge>();
+  readonly #feeds = new Map<string, number | undefined>();
+  readonly #keeper = new MarkKeeper();
+  readonly #links: Map<string, TokenLink>;
+  #marked: MarkedPrices = { now: 0, usd: new Map() };
+
+  constructor(anchors: readonly string[]) {
+    this.#anchors = anchors;
+    this.graph = new PriceGraph(anchors);
+    this.graph.update(0);
+    this.#links = new Map(anchors.map((anchor) => [anchor, { anchorUsd: 1 }]));
+  }
+
+  add({ time, edges, feed }: StreamBlock): void {
+    for (const edge of edges) {
+      this.#pools.set(edge.pool, edge);
+      this.graph.set(edge);
+    }
+    if (feed !== undefined) {
+      this.#feeds.set(feed.anchor, feed.usd);
+      this.graph.setAnchorUsd(feed.anchor, feed.usd);
+    }
+    this.#marked = this.#keeper.beforeBlock(this.graph, time);
+    this.graph.update(time);
+    for (const { token, link } of this.graph.takeLinks()) {
+      if (link === undefined) this.#links.delete(token);
+      else this.#links.set(token, link);
+    }
+  }
+
+  get stored(): Stored {
+    return {
+      anchors: this.#anchors,
+      pools: [...this.#pools.values()],
+      feeds: this.#feeds,
+      links: this.#links,
+      marked: this.#marked,
+    };
+  }
+}
+
 describe("resumePrices", () => {
   it("has the prices that the links of all tokens give, and asks for those of priced ones", async () => {
     await fc.assert(
       fc.asyncProperty(anyStream, async (made) => {
         const { anchors, blocks } = makeStream(made);
-        const living = new PriceGraph(anchors);
-        living.update(0);
-        const [pools, feeds, keeper] = [
-          new Map<string, PriceEdge>(),
-          new Map<string, number | undefined>(),
-          new MarkKeeper(),
-        ];
-        const links = new Map<string, TokenLink>(anchors.map((anchor) => [anchor, { anchorUsd: 1 }]));
-        for (const [i, { time, edges, feed }] of blocks.entries()) {
-          for (const edge of edges) {
-            pools.set(edge.pool, edge);
-            living.set(edge);
-          }
-          if (feed !== undefined) {
-            feeds.set(feed.anchor, feed.usd);
-            living.setAnchorUsd(feed.anchor, feed.usd);
-          }
-          const marked = keeper.beforeBlock(living, time);
-          living.update(time);
-          for (const { token, link } of living.takeLinks()) {
-            if (link === undefined) links.delete(token);
-            else links.set(token, link);
-          }
-          if (i % 6 !== 5) continue;
-          const stored = { anchors, pools: [...pools.values()], feeds, links, marked };
-          await expectSame(stored, { blockNumber: i, time }, living);
+        const living = new Living(anchors);
+        for (const [i, block] of blocks.entries()) {
+          living.add(block);
+          if (i % 6 === 5)
+            await expectSame(living.stored, { blockNumber: i, time: block.time }, living.graph);
         }
       }),
       { numRuns: randomRuns(60) },
