@@ -7,7 +7,7 @@ import { writeProgress } from "../../services/evm-dex/ingest/write.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../services/evm-dex/store/collections.ts";
 import { LOG_BYTES } from "../../services/evm-dex/store/log-bytes.ts";
 import { getCheckpoint } from "../../services/evm-dex/store/queries.ts";
-import { startWithFullSemiSpace } from "../../services/shared/process/v8-flags.ts";
+import { disablePretenuring, startWithFullSemiSpace } from "../../services/shared/process/v8-flags.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
 import { readBlocks, type StreamBlock } from "./stream-file.ts";
 
@@ -21,7 +21,9 @@ interface RunOptions {
   readonly batch: number;
 }
 
+// As services/evm-dex/ingest/main.ts.
 startWithFullSemiSpace();
+disablePretenuring();
 const { path, stream, fork, anchors, chainId, batch }: RunOptions = JSON.parse(process.argv[2] as string);
 const store = await openSqliteStore({ path, mappedBytes: 0, logBytes: LOG_BYTES });
 await store.declare(COLLECTIONS);

@@ -1,7 +1,8 @@
 import { startThreadAhead } from "../../shared/evm/thread/thread-start.ts";
-import { startWithFullSemiSpace } from "../../shared/process/v8-flags.ts";
+import { disablePretenuring, startWithFullSemiSpace } from "../../shared/process/v8-flags.ts";
 
 startWithFullSemiSpace();
+disablePretenuring();
 // Before the other imports, so that the thread starts meanwhile.
 startThreadAhead();
 const { runMain } = await import("../../shared/process/process.ts");

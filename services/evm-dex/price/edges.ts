@@ -96,10 +96,7 @@ export class EdgeBook {
     const count = this.#tokens.size;
     const id = this.#tokens.add(name);
     if (id < count) return id;
-    if (id === this.#first.length) {
-      this.#first = larger(this.#first, new Int32Array(Math.ceil(1.5 * id)));
-      this.#node = larger(this.#node, new Int32Array(Math.ceil(1.5 * id)));
-    }
+    if (id === this.#first.length) this.#growTokens(Math.ceil(1.5 * id));
     this.#first[id] = NONE;
     this.#node[id] = NONE;
     return id;
@@ -257,9 +254,17 @@ export class EdgeBook {
     return true;
   }
 
-  /** Makes room for so many pools at once: to grow leaves copies behind, half of which are in memory still. */
+  /** Makes room for so many pools at once, and for tokens as for those that are here. */
   reserve(count: number): void {
     if (STRIDE * count > this.#values.length) this.#grow(count);
+    const tokens = Math.ceil((count * this.#tokens.size) / Math.max(1, this.#edgeCount));
+    this.#tokens.reserve(tokens);
+    if (tokens > this.#first.length) this.#growTokens(tokens);
+  }
+
+  #growTokens(count: number): void {
+    this.#first = larger(this.#first, new Int32Array(count));
+    this.#node = larger(this.#node, new Int32Array(count));
   }
 
   #add(edge: PriceEdge, pool: number): number {

@@ -6,6 +6,8 @@ export interface Names {
   /** The number of a name, which is added where it is absent. */
   add(name: string): number;
   nameOf(number: number): string;
+  /** Makes room for so many names at once. */
+  reserve(count: number): void;
   /** Whether a name comes before another one in the order of their texts. */
   isBefore(number: number, other: number): boolean;
 }
@@ -34,6 +36,8 @@ export class TextNames implements Names {
   nameOf(number: number): string {
     return this.#texts[number] as string;
   }
+
+  reserve(): void {}
 
   isBefore(number: number, other: number): boolean {
     return this.nameOf(number) < this.nameOf(other);

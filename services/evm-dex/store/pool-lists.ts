@@ -18,8 +18,11 @@ export function listPoolFees(
   return store.find(poolFees, { filter: { chainId }, fields: ["poolAddress", "block"] });
 }
 
-/** Rows of a list that is read whole: all at once would take hundreds of megabytes that V8 never returns. */
-const PAGE_ROWS = 5_000;
+/**
+ * Rows of a list that is read whole: all at once would take hundreds of megabytes that V8 never returns, and a page that is
+ * long is copied by its collector before it is let go.
+ */
+const PAGE_ROWS = 1_000;
 
 /** What prices need of a pool, and of its state; and the state's blocks. */
 const POOL_FIELDS = [

@@ -100,9 +100,13 @@ export class Indexer {
     const swaps: { poolAddress: string; user: string; time: number }[] = [];
     const v2Swaps: { poolAddress: string; time: number }[] = [];
     for (const { time, events } of blocks) {
-      for (const { event, poolAddress, sender } of events) {
+      for (const { event, poolAddress: pool, sender } of events) {
         if (event.kind !== "swap") continue;
-        if (this.pools.protocolOf(poolAddress)?.swapFees !== undefined) v2Swaps.push({ poolAddress, time });
+        const entry = this.pools.get(pool);
+        if (entry === undefined) throw new Error(`Pool ${pool} was not loaded before its events.`);
+        // The same text for all that look it up, and not that of each event: it is compared by its place.
+        const { poolAddress } = entry.row;
+        if (entry.protocol.swapFees !== undefined) v2Swaps.push({ poolAddress, time });
         else swaps.push({ poolAddress, user: sender, time });
       }
     }
@@ -183,7 +187,7 @@ export class Indexer {
       chainId: this.chainId,
       blockNumber: block.number,
       logIndex: placed.logIndex,
-      poolAddress: placed.poolAddress,
+      poolAddress: pool.poolAddress,
       kind: placed.event.kind,
       blockHash: block.hash,
       time: block.time,

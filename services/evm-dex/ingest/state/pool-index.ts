@@ -20,8 +20,9 @@ export class PoolIndex implements ObservedPools {
   /** Others may keep something of each pool by these numbers, but add none: columns are as long as this table. */
   readonly addresses = new AddressTable();
   #kinds = new Uint8Array(FIRST_CAPACITY);
-  #lastBlocks = new Float64Array(FIRST_CAPACITY);
-  #balanceBlocks = new Float64Array(FIRST_CAPACITY);
+  /** Blocks, each with 1 added: 0 is none. */
+  #lastBlocks = new Uint32Array(FIRST_CAPACITY);
+  #balanceBlocks = new Uint32Array(FIRST_CAPACITY);
   #gone = 0;
   /** Pools whose fee changes without an event. */
   readonly changingFees = new Map<string, Protocol>();
@@ -39,8 +40,8 @@ export class PoolIndex implements ObservedPools {
     if (pool === this.#kinds.length) this.#grow(Math.ceil(this.#kinds.length * 1.5));
     if (pool < known && this.#kinds[pool] === GONE) this.#gone -= 1;
     this.#kinds[pool] = KINDS.indexOf(protocol.kind);
-    this.#lastBlocks[pool] = NONE;
-    this.#balanceBlocks[pool] = NONE;
+    this.#lastBlocks[pool] = 0;
+    this.#balanceBlocks[pool] = 0;
     if (protocol.feeCall !== undefined) this.changingFees.set(this.addressAt(pool), protocol);
     return pool;
   }
@@ -49,8 +50,8 @@ export class PoolIndex implements ObservedPools {
     const pool = this.#find(address);
     if (pool === NONE) return;
     this.#kinds[pool] = GONE;
-    this.#lastBlocks[pool] = NONE;
-    this.#balanceBlocks[pool] = NONE;
+    this.#lastBlocks[pool] = 0;
+    this.#balanceBlocks[pool] = 0;
     this.#gone += 1;
     this.changingFees.delete(address);
   }
@@ -72,8 +73,8 @@ export class PoolIndex implements ObservedPools {
   }
 
   noteAt(pool: number, { lastBlock, balanceBlock }: PoolBlocks): void {
-    this.#lastBlocks[pool] = lastBlock;
-    this.#balanceBlocks[pool] = balanceBlock;
+    this.#lastBlocks[pool] = lastBlock + 1;
+    this.#balanceBlocks[pool] = balanceBlock + 1;
   }
 
   lastBlockOf(address: string): number {
@@ -106,11 +107,11 @@ export class PoolIndex implements ObservedPools {
   }
 
   lastBlockAt(pool: number): number {
-    return this.#lastBlocks[pool] as number;
+    return (this.#lastBlocks[pool] as number) - 1;
   }
 
   balanceBlockAt(pool: number): number {
-    return this.#balanceBlocks[pool] as number;
+    return (this.#balanceBlocks[pool] as number) - 1;
   }
 
   holdsReserves(pool: number): boolean {
@@ -124,12 +125,12 @@ export class PoolIndex implements ObservedPools {
 
   #grow(capacity: number): void {
     this.#kinds = grown(this.#kinds, new Uint8Array(capacity));
-    this.#lastBlocks = grown(this.#lastBlocks, new Float64Array(capacity));
-    this.#balanceBlocks = grown(this.#balanceBlocks, new Float64Array(capacity));
+    this.#lastBlocks = grown(this.#lastBlocks, new Uint32Array(capacity));
+    this.#balanceBlocks = grown(this.#balanceBlocks, new Uint32Array(capacity));
   }
 }
 
-function grown<A extends Uint8Array | Float64Array>(from: A, to: A): A {
+function grown<A extends Uint8Array | Uint32Array>(from: A, to: A): A {
   to.set(from);
   return to;
 }

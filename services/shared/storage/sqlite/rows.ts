@@ -78,11 +78,22 @@ export function keyWriter(
     let text = "";
     for (const { name, encode } of columns) {
       const value = encode(row[name]);
-      const part = typeof value === "number" ? String(value) : JSON.stringify(value);
+      const part =
+        typeof value === "number" ? String(value) : isPlain(value) ? `"${value}"` : JSON.stringify(value);
       text += text === "" ? `[${part}` : `,${part}`;
     }
     return `${text}]`;
   };
+}
+
+/** Whether a text is the same as JSON: an address is, and a look-up writes thousands. */
+function isPlain(value: Stored): boolean {
+  if (typeof value !== "string") return false;
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (code < 35 || code > 126 || code === 92) return false;
+  }
+  return true;
 }
 
 export function rowsOf(

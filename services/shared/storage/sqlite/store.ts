@@ -55,6 +55,7 @@ import {
   rowsOf,
 } from "./rows.ts";
 import { sizeOfFile } from "./size.ts";
+import { sortTexts } from "./sort-texts.ts";
 import {
   countSql,
   createSql,
@@ -291,7 +292,7 @@ class SqliteStore implements Store {
     },
   ): Promise<Stored[][]> {
     // Sorted: neighbours are on one page.
-    const distinct = [...new Set(keys.map(keyWriter(entry, fields)))].sort();
+    const distinct = sortTexts([...new Set(keys.map(keyWriter(entry, fields)))]);
     return this.#connection.retrying(() => this.#connection.allOfKeys(text, distinct));
   }
 

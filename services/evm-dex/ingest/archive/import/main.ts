@@ -4,13 +4,14 @@ import { type ArchiveFolder, openArchive } from "../../../../shared/evm/archive/
 import { knowDeployedChains } from "../../../../shared/evm/deployed-chains.ts";
 import { sanitizeText } from "../../../../shared/logging/log.ts";
 import { printJson } from "../../../../shared/process/print-json.ts";
-import { startWithFullSemiSpace } from "../../../../shared/process/v8-flags.ts";
+import { disablePretenuring, startWithFullSemiSpace } from "../../../../shared/process/v8-flags.ts";
 import { ConfigError } from "../../../../shared/settings/settings.ts";
 import { IMPORT_USAGE, type ImportCall, parseImportCall, UsageError } from "../arguments.ts";
 import { checkArchive } from "./check-archive.ts";
 import { importArchive } from "./import.ts";
 
 startWithFullSemiSpace();
+disablePretenuring();
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
