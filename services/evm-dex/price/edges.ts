@@ -30,6 +30,8 @@ const LIST_HOLDS = { from: 0.5, to: 1.2 };
 const LIST_SLACK = 1.25;
 const NONE = -1;
 const FIRST_CAPACITY = 1_024;
+/** Room for this part of what is expected is not made larger. */
+const ENOUGH = 0.8;
 /** Values of an edge, and where they are. */
 const STRIDE = 5;
 const DEPTH = 1;
@@ -254,9 +256,13 @@ export class EdgeBook {
     return true;
   }
 
-  /** Makes room for so many pools at once, and for tokens as for those that are here. */
+  /**
+   * Makes room for about so many pools at once, and for tokens as for those that are here: to grow leaves copies behind. Not
+   * where a few would be missing, since what is expected differs a little with every page that is read.
+   */
   reserve(count: number): void {
-    if (STRIDE * count > this.#values.length) this.#grow(count);
+    if (ENOUGH * STRIDE * count <= this.#values.length) return;
+    this.#grow(count);
     const tokens = Math.ceil((count * this.#tokens.size) / Math.max(1, this.#edgeCount));
     this.#tokens.reserve(tokens);
     if (tokens > this.#first.length) this.#growTokens(tokens);

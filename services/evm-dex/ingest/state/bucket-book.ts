@@ -2,11 +2,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import { addSwap, type BucketSwap, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
 import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
 import { type BucketKey, getPoolUsers, getRollups } from "../../store/queries.ts";
-import { RecentRows } from "./recent-rows.ts";
-
-/** Most rows kept in memory between writes, some 200 bytes each. */
-const MAX_ROLLUPS = 80_000;
-const MAX_USERS = 80_000;
+import { type PoolRows, RecentPoolRows } from "./pool-rows.ts";
 
 interface UserSwap extends BucketSwap {
   readonly poolAddress: string;
@@ -29,16 +25,9 @@ export interface PreviousSwap {
 export class BucketBook {
   readonly #store: Store;
   readonly #chainId: number;
-  /** By start × 4 + index of the span. */
-  readonly #rollups = new RecentRows<number, RollupRow>(MAX_ROLLUPS);
-  readonly #users = new RecentRows<string, PoolUserRow>(MAX_USERS);
+  readonly #rows = new RecentPoolRows();
   readonly #dirtyRollups = new Set<RollupRow>();
   readonly #dirtyUsers = new Set<PoolUserRow>();
-  /**
-   * By pool, the rows that its last swap since the last flush was added to, by index of the span. Most swaps of a batch are
-   * in the minute of the pool's swap before: they find all three by one look-up.
-   */
-  readonly #current = new Map<string, (RollupRow | undefined)[]>();
 
   constructor(store: Store, chainId: number) {
     this.#store = store;
@@ -57,17 +46,18 @@ export class BucketBook {
     const users = new Map<string, Set<string>>();
     const buckets = new Map<string, Map<number, BucketKey>>();
     const want = (poolAddress: string, time: number, lastTime: number) => {
+      const { rollups } = this.#rows.get(poolAddress);
       for (const span of SPANS) {
         const start = startOf(time, span);
         const key = rollupKey(span, start);
-        if (start > lastTime || this.#rollups.get(poolAddress, key) !== undefined) continue;
+        if (start > lastTime || rollups.get(key) !== undefined) continue;
         entryOf(buckets, poolAddress, newMap).set(key, { poolAddress, span, start });
       }
     };
     const lastWanted = new Map<string, number>();
     for (const { poolAddress, user, time } of swaps) {
       const minute = startOf(time, MINUTE);
-      const known = this.#users.get(poolAddress, user);
+      const known = this.#rows.get(poolAddress).users.get(user);
       if (known === undefined) entryOf(users, poolAddress, newSet).add(user);
       else if (known.lastMinute !== minute) want(poolAddress, known.lastMinute, lastTimeOf(poolAddress));
       if (lastWanted.get(poolAddress) === minute) continue;
@@ -79,43 +69,43 @@ export class BucketBook {
         [...names].map((user) => ({ poolAddress, user })),
       );
       for (const row of await getPoolUsers(this.#store, { chainId, users: keys })) {
-        this.#users.set(row.poolAddress, row.user, row);
+        this.#rows.get(row.poolAddress).users.set(row.user, row);
         want(row.poolAddress, row.lastMinute, lastTimeOf(row.poolAddress));
       }
     }
     const missing = [...buckets.values()].flatMap((keys) => [...keys.values()]);
     if (missing.length === 0) return;
     for (const row of await getRollups(this.#store, { chainId, buckets: missing }))
-      this.#rollups.set(row.poolAddress, rollupKey(row.span as Span, row.start), row);
+      this.#rows.get(row.poolAddress).rollups.set(rollupKey(row.span as Span, row.start), row);
   }
 
   /** Adds one swap; returns what is to be known of its user's previous one where this one is undone. */
   add(swap: UserSwap): PreviousSwap {
     const { poolAddress, user, time } = swap;
     const minute = startOf(time, MINUTE);
-    const known = this.#users.get(poolAddress, user);
+    const rows = this.#rows.get(poolAddress);
+    const known = rows.users.get(user);
     const previous = known?.lastMinute ?? null;
-    const current = entryOf(this.#current, poolAddress, newList);
     let left: string | null = null;
     for (let i = 0; i < SPANS.length; i++) {
       const span = SPANS[i] as Span;
       const start = startOf(time, span);
-      let row = current[i];
+      let row = rows.current[i];
       if (row === undefined || row.start !== start) {
-        row = this.#touchRollup(poolAddress, span, start);
-        current[i] = row;
+        row = this.#touchRollup(rows, { poolAddress, span, start });
+        this.#rows.setCurrent(rows, i, row);
       }
       addSwap(row, swap);
       const previousStart = previous === null ? null : startOf(previous, span);
       if (previousStart === start) continue;
       row.lastSeenUsers += 1;
       if (previousStart === null) continue;
-      const users = this.#leave(poolAddress, span, previousStart).toString(16);
+      const users = this.#leave(rows, span, previousStart).toString(16);
       left = left === null ? users : `${left} ${users}`;
     }
     if (known === undefined) {
       const row = { chainId: this.#chainId, poolAddress, user, lastMinute: minute };
-      this.#users.set(poolAddress, user, row);
+      rows.users.set(user, row);
       this.#dirtyUsers.add(row);
     } else if (previous !== minute) {
       known.lastMinute = minute;
@@ -128,8 +118,8 @@ export class BucketBook {
    * Takes a user out of a stored bucket, and returns how many it had; -1 for one that retention has removed
    * (ingest/retention/): it stays removed.
    */
-  #leave(poolAddress: string, span: Span, start: number): number {
-    const row = this.#rollups.get(poolAddress, rollupKey(span, start));
+  #leave({ rollups }: PoolRows, span: Span, start: number): number {
+    const row = rollups.get(rollupKey(span, start));
     if (row === undefined) return -1;
     const users = row.lastSeenUsers;
     row.lastSeenUsers = users - 1;
@@ -137,12 +127,12 @@ export class BucketBook {
     return users;
   }
 
-  #touchRollup(poolAddress: string, span: Span, start: number): RollupRow {
-    const key = rollupKey(span, start);
-    let row = this.#rollups.get(poolAddress, key);
+  #touchRollup({ rollups }: PoolRows, at: BucketKey & { span: Span }): RollupRow {
+    const key = rollupKey(at.span, at.start);
+    let row = rollups.get(key);
     if (row === undefined) {
-      row = emptyRow(this.#chainId, { poolAddress, span, start });
-      this.#rollups.set(poolAddress, key, row);
+      row = emptyRow(this.#chainId, at);
+      rollups.set(key, row);
     }
     this.#dirtyRollups.add(row);
     return row;
@@ -153,20 +143,13 @@ export class BucketBook {
     const taken = { rollups: [...this.#dirtyRollups], users: [...this.#dirtyUsers] };
     this.#dirtyRollups.clear();
     this.#dirtyUsers.clear();
-    // A row that is dropped may be loaded again as another object.
-    this.#current.clear();
-    this.#rollups.age();
-    this.#users.age();
+    this.#rows.age();
     return taken;
   }
 
   /** Forgets the rows of pools that were rolled back in the store. */
   forget(pools: Iterable<string>): void {
-    for (const pool of pools) {
-      this.#rollups.forget(pool);
-      this.#users.forget(pool);
-      this.#current.delete(pool);
-    }
+    for (const pool of pools) this.#rows.forget(pool);
   }
 }
 
@@ -193,7 +176,6 @@ function emptyRow(chainId: number, { poolAddress, span, start }: BucketKey): Rol
 }
 
 const newMap = () => new Map<number, BucketKey>();
-const newList = (): (RollupRow | undefined)[] => [];
 const newSet = () => new Set<string>();
 
 function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {

@@ -33,16 +33,13 @@ export async function loadPrices(
   const last = (await lastEventBlock(store, { chainId })) ?? start;
   prices.feeds.add(await listFeedAnswers(store, { chainId, anchors, block: last?.blockNumber ?? -1 }));
   const recent: string[] = [];
-  let isReserved = false;
   for await (const { active, expected } of pools.load()) {
     if (last === undefined) continue;
     for (const pool of active) {
       if (pool.lastTime > last.time - MEDIAN_WINDOW_SECONDS) recent.push(pools.addresses.nameOf(pool.number));
       else prices.loadResting(pool, last.time);
     }
-    // Once: what is expected differs a little with every page, and to grow leaves copies behind.
-    if (!isReserved && expected > 0) prices.graph.reserve(expected);
-    isReserved ||= expected > 0;
+    prices.graph.reserve(expected);
   }
   if (last === undefined) return;
   if (start !== undefined) {
