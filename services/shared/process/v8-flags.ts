@@ -15,7 +15,8 @@ export function startWithFullSemiSpace(): void {
  * Makes V8 allocate every object in the young generation. By default it learns which allocation sites make long-lived
  * objects and allocates theirs in the old generation. In a process that filled a cache and now answers requests by the
  * same code, these objects die young; only a full collection finds them, and until then they retain all they reference.
- * Measured on the gateway with a full cache: a fifth of its CPU, and pauses five times as long.
+ * Measured on the gateway with a full cache: a fifth of its CPU, and pauses five times as long. An EVM ingest that starts with
+ * 300,000 pools learns it from the rows of its first pages: 130 MB of dead rows, and a tenth of the CPU of its events after.
  */
 export function disablePretenuring(): void {
   if ("Deno" in globalThis) return;

@@ -87,7 +87,7 @@ async function indexBlock(recorded: RecordedBlock): Promise<{ flushed: FlushedRo
     const entry = indexer.pools.get(poolAddress);
     if (entry === undefined) throw new Error("The pool was not added.");
     entry.state = uniswapV3.stateFromBalances({ amount0: HELD, amount1: HELD });
-    entry.anchor = uniswapV3.write(entry.state as V3State);
+    entry.anchor = entry.protocol.write(entry.state);
   }
   const { number, hash, timestamp } = recorded.block;
   const time = /^0x/.test(timestamp) ? Number(timestamp) : Date.parse(timestamp) / 1_000;
