@@ -116,6 +116,28 @@ describeWithProcesses("recording reporter", () => {
     expect(failed[0]?.reason).to.match(/^Error: on purpose\n.*\nCaused by Error: by a cause\n/s);
   });
 
+  it("says which timers hold a process after its tests", async () => {
+    const file = join(folder, "held.mjs");
+    await writeFile(
+      file,
+      `import { it } from "mocha";
+       it("leaves a timer running", () => {
+         setTimeout(function leftBehind() {}, 2000);
+         setTimeout(() => {}, 3000).unref();
+         clearTimeout(setTimeout(() => {}, 4000));
+       });`,
+    );
+    const output = join(folder, "held.json");
+    const command = [
+      ...suiteCommand({ runtime: "node", files: [file], output }),
+      "--reporter-option",
+      "heldMs=200",
+    ];
+    const result = await run(command);
+    expect(result.output).to.include("\n  Timeout of 2000 ms: function leftBehind");
+    expect(result.output.match(/Timeout of/g)).to.have.length(1);
+  });
+
   it("cuts a run whose process does not end after its tests, and says so", async () => {
     const file = join(folder, "open.mjs");
     await writeFile(
