@@ -38,6 +38,7 @@ const FAMILIES = [
   "euler-v2",
 ] as const;
 const BLOCKS = 12;
+const BLOCK_S = 60;
 /** Lists that are filled when the ingests have caught up. */
 const FILLED = [
   "/evm/dexa/v2/pools",
@@ -56,7 +57,9 @@ const ADDRESS = /^(0x[0-9a-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 export async function startStack(env: Readonly<Record<string, string>> = {}): Promise<Stack> {
   const dataDir = await mkdtemp(join(tmpdir(), "chaintables-stack-"));
   const facilitator = await startRefusingFacilitator();
-  const chain = await createTestChain({ poolCount: 3, families: FAMILIES });
+  // Its last block is now: rows of blocks in the future would be outside of every range of time up to now.
+  const timestamp = Math.floor(Date.now() / 1_000) - BLOCKS * BLOCK_S - 30;
+  const chain = await createTestChain({ poolCount: 3, families: FAMILIES, timestamp });
   const processes: Record<string, TestProcess> = {};
   const start = (path: string, more: Record<string, string> = {}) => {
     const own = {
@@ -82,7 +85,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     for (let block = 0; block < BLOCKS; block += 1) {
       await chain.send(chain.randomActions(block, 8, traded));
       await chain.sendTransactions(chain.aerodrome.randomTransactions(block, 4));
-      await chain.mine(1, { intervalS: 60 });
+      await chain.mine(1, { intervalS: BLOCK_S });
     }
     const filling = start("services/solana/test/fill.main.ts").exited;
     const rpc = { EVM_RPC_8453: chain.url, START_BLOCK_8453: "0" };
