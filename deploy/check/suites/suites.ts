@@ -33,7 +33,7 @@ interface SuiteOptions {
   readonly timeoutMs: number;
   /** Whether tests may be skipped, as they are where a server is absent; or which ones, by the end of their titles. */
   readonly pendingAllowed: boolean | string;
-  /** How long mocha may take to end after the last test. */
+  /** How long mocha may take to end after the last test; END_GRACE_MS by default. */
   readonly endGraceMs?: number;
   /** Whether to print what mocha prints. */
   readonly echo?: boolean;
@@ -65,9 +65,23 @@ const MOCHA_ON: Readonly<Record<SuiteOptions["runtime"], readonly string[]>> = {
   deno: [...DENO, "run", "-A", "npm:mocha"],
 };
 
+/**
+ * Longer than deadlines that run once, of 30 s at most: they end by themselves on a busy machine. Servers, connections and
+ * what repeats do not. What holds is printed before, in either case.
+ */
+const END_GRACE_MS = 60_000;
+
 /** Runs mocha, by default with its usual output on the screen. Unless allowed, a pending test counts as failed. */
 export async function runSuite(options: SuiteOptions): Promise<SuiteRun> {
-  const { runtime, files, env = {}, timeoutMs, pendingAllowed, endGraceMs = 20_000, echo = true } = options;
+  const {
+    runtime,
+    files,
+    env = {},
+    timeoutMs,
+    pendingAllowed,
+    endGraceMs = END_GRACE_MS,
+    echo = true,
+  } = options;
   const folder = await mkdtemp(join(tmpdir(), "suite-"));
   const output = join(folder, "record.json");
   try {
