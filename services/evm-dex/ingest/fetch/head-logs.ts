@@ -19,8 +19,9 @@ export interface HeadLogs {
 const MUTE_BLOOM = 1;
 
 /**
- * The logs of one block, which follows on the index, and where it may have Transfers of the pools, those of every contract with them: one request
- * for all costs less than one for every thousand pools. An endpoint that refuses so many logs gives the filter's alone.
+ * The logs of one block, which follows on the index, and where it may have Transfers of the pools, those of every contract
+ * with them: one request for all costs less than one for every thousand pools. An endpoint that refuses so many logs gives
+ * the filter's alone.
  */
 export async function readHeadLogs(
   { source, topics }: Pick<TransferSource, "source" | "topics">,

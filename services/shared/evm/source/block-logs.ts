@@ -1,7 +1,7 @@
 import { ReorgDetected } from "../../chain-errors.ts";
 import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import type { Pool } from "../../rpc-client/pool.ts";
-import type { BlockHeader, LogFilter, RawLog } from "../port.ts";
+import type { BlockHeader, LogFilter, LogRange, RawLog } from "../port.ts";
 import { createHeaderRequest } from "./requests.ts";
 import { createBlockLogsRequest } from "./verify-requests.ts";
 
@@ -15,12 +15,12 @@ const PAUSE_MS = 250;
  */
 export async function readBlockLogs(
   { pool, clock, lifetime }: { pool: Pool; clock: Clock; lifetime: AbortSignal },
-  block: Pick<BlockHeader, "number" | "hash"> & { readonly isLinked: boolean },
+  block: Pick<BlockHeader, "number" | "hash"> & Pick<LogRange, "isLinked">,
   filter: LogFilter,
 ): Promise<RawLog[]> {
   const about = `eth_getLogs block ${block.number}`;
   for (let attempt = 1; ; attempt++) {
-    const [logs] = await pool.request([createBlockLogsRequest(block, filter, block)], about);
+    const [logs] = await pool.request([createBlockLogsRequest(block, filter)], about);
     if (logs !== undefined && logs !== "gone") return [...logs];
     const [now] = await pool.request([createHeaderRequest(block.number)], about);
     const isReplaced = now !== null && now?.hash !== block.hash;

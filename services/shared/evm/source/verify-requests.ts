@@ -2,7 +2,7 @@ import { ReorgDetected } from "../../chain-errors.ts";
 import type { RpcRequest } from "../../rpc-client/pending-request.ts";
 import { computeLogsBloom } from "../bloom.ts";
 import { toQuantity } from "../hex.ts";
-import { type BlockHeader, type LogFilter, RangeTooLarge, type RawLog } from "../port.ts";
+import { type BlockHeader, type LogFilter, type LogRange, RangeTooLarge, type RawLog } from "../port.ts";
 import { createLogFilter, parseLogs, untrustedFault } from "./parse.ts";
 import { parseFirstReply, toRpcFilter } from "./requests.ts";
 
@@ -47,9 +47,8 @@ export function createReceiptLogsRequest(
 
 /** Requests the filter's logs of one block by its hash; `isLinked` as in LogRange. */
 export function createBlockLogsRequest(
-  header: Pick<BlockHeader, "number" | "hash">,
+  header: Pick<BlockHeader, "number" | "hash"> & Pick<LogRange, "isLinked">,
   filter: LogFilter,
-  { isLinked = false }: { isLinked?: boolean } = {},
 ): RpcRequest<BlockLogs> {
   const range = { fromBlock: header.number, toBlock: header.number };
   return {
@@ -64,7 +63,9 @@ export function createBlockLogsRequest(
       return isOther ? untrustedFault(`logs of another block ${header.number}`) : outcome;
     },
     // Some nodes answer with an empty list where they do not know the block: that shows nothing.
-    ...(isLinked && { showsChain: (logs: BlockLogs) => (logs.length > 0 ? true : undefined) }),
+    ...(header.isLinked === true && {
+      showsChain: (logs: BlockLogs) => (logs.length > 0 ? true : undefined),
+    }),
     conclude(refusals) {
       const tooLarge = refusals.find(({ kind }) => kind === "range");
       if (tooLarge !== undefined) return new RangeTooLarge(`block ${header.number}: ${tooLarge.message}`);
