@@ -11,7 +11,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { MOST_EVENTS } from "../services/evm-dex/ingest/fetch/join-batches.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { IMAGE_FLAGS, INGEST_FLAGS } from "./image-flags.ts";
 import { type StreamBlock, writeBlocks } from "./pools/stream-file.ts";
@@ -22,8 +21,8 @@ const ACTIVE = Number(process.env.BENCH_POOLS ?? 300_000);
 const KNOWN = Number(process.env.BENCH_KNOWN ?? Math.ceil((ACTIVE * 5) / 3));
 const ROWS = Number(process.env.BENCH_ROWS ?? 3_000_000);
 const STREAM = Number(process.env.BENCH_EVENTS ?? 200_000);
-/** As a backfill joins them: memory grows with what a batch holds. */
-const BATCH = Number(process.env.BENCH_BATCH ?? MOST_EVENTS);
+/** Events that are loaded and added at a time, as those of a part of a history. */
+const BATCH = Number(process.env.BENCH_BATCH ?? 2_500);
 const PER_BLOCK = 200;
 const GOALS = { startS: 5, memoryMb: 400, eventsPerCpuS: ACTIVE > 10_000 ? 12_000 : 20_000, reorgS: 1 };
 

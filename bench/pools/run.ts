@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { loadIndexer } from "../../services/evm-dex/ingest/state/load-indexer.ts";
 import { healIndexer, readUndone } from "../../services/evm-dex/ingest/undo/heal.ts";
 import { rollbackTo } from "../../services/evm-dex/ingest/undo/rollback.ts";
+import { isEnough } from "../../services/evm-dex/ingest/unwritten.ts";
 import { writeProgress } from "../../services/evm-dex/ingest/write.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../services/evm-dex/store/collections.ts";
 import { LOG_BYTES } from "../../services/evm-dex/store/log-bytes.ts";
@@ -17,7 +18,7 @@ interface RunOptions {
   readonly fork: string;
   readonly anchors: readonly string[];
   readonly chainId: number;
-  /** Most events a write. */
+  /** Events that are loaded and added at a time. */
   readonly batch: number;
 }
 
@@ -41,17 +42,27 @@ const peakAfterStart = memoryMb("VmHWM");
 
 let events = 0;
 const phases = { load: 0, add: 0 };
-const costs: { cpu: number; wall: number; system: number; events: number }[] = [];
+/** Of each write, with all that was loaded and added for it. */
+const costs: ReturnType<typeof noCost>[] = [];
+let cost = noCost();
 let waiting: StreamBlock[] = [];
+let lastAdded: StreamBlock;
 for await (const block of readBlocks(stream)) {
   waiting.push(block);
   const size = waiting.reduce((sum, each) => sum + each.events.length, 0);
   if (size < batch) continue;
   const part = waiting;
   waiting = [];
-  const { cpu, wall, system } = await timed(() => index(part));
-  costs.push({ cpu, wall, system, events: size });
+  note(await timed(() => index(part)), size);
   events += size;
+  if (!isEnough(indexer.waiting)) continue;
+  note(await timed(() => write()), 0);
+  costs.push(cost);
+  cost = noCost();
+}
+if (indexer.waiting.events > 0) {
+  note(await timed(() => write()), 0);
+  costs.push(cost);
 }
 const { load: loadCpu, add: addCpu } = phases;
 const rssAfterStream = memoryMb("VmRSS");
@@ -67,7 +78,10 @@ const heal = await timed(async () => {
   checkpoint = { ...checkpoint, blockNumber: target.number, blockHash: target.hash, blockTime: target.time };
   await healIndexer(store, { indexer, anchors, target: target.number, undone });
 });
-const replace = await timed(() => index(forked));
+const replace = await timed(async () => {
+  await index(forked);
+  await write();
+});
 await store.close();
 
 const sum = (list: typeof costs, amountOf: (cost: (typeof costs)[number]) => number) =>
@@ -102,9 +116,8 @@ function targetOf({ blockNumber, blockHash, blockTime }: CheckpointRow) {
   return { number: blockNumber, hash: blockHash, time: blockTime };
 }
 
-/** As the ingest adds a batch: load, add, write. */
+/** As a backfill adds a batch: load and add. It writes several at once. */
 async function index(blocks: readonly StreamBlock[]): Promise<void> {
-  const last = blocks.at(-1) as StreamBlock;
   const load = await timed(async () => {
     await indexer.pools.prepare(blocks.flatMap((block) => block.events.map((event) => event.poolAddress)));
     await indexer.prepare(blocks);
@@ -115,19 +128,29 @@ async function index(blocks: readonly StreamBlock[]): Promise<void> {
   });
   phases.load += load.cpu;
   phases.add += add.cpu;
-  checkpoint = {
-    ...checkpoint,
-    blockNumber: last.number,
-    blockHash: last.hash,
-    blockTime: last.time,
-    chainHead: last.number,
-  };
+  lastAdded = blocks.at(-1) as StreamBlock;
+}
+
+async function write(): Promise<void> {
+  const { number, hash, time } = lastAdded;
+  checkpoint = { ...checkpoint, blockNumber: number, blockHash: hash, blockTime: time, chainHead: number };
   await writeProgress(store, {
     indexer,
     flushed: indexer.flush(),
     guard,
     progress: { checkpoint, fees: [], factoryFees: [], headers: [] },
   });
+}
+
+function noCost() {
+  return { cpu: 0, wall: 0, system: 0, events: 0 };
+}
+
+function note({ cpu, wall, system }: Omit<ReturnType<typeof noCost>, "events">, count: number): void {
+  cost.cpu += cpu;
+  cost.wall += wall;
+  cost.system += system;
+  cost.events += count;
 }
 
 async function timed<T>(

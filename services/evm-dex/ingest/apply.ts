@@ -37,7 +37,16 @@ export interface IngestPipeline {
   readonly guard: Guard;
 }
 
-interface ApplyOptions {
+interface AddOptions {
+  readonly batch: BlockBatch;
+  readonly checkpoint: CheckpointRow;
+  readonly chainHead: number;
+}
+
+interface WriteOptions {
+  /** The last batch that was added. Headers and states are of its blocks. */
+  readonly batch: BlockBatch;
+  /** The one before the added batches. */
   readonly checkpoint: CheckpointRow;
   readonly chainHead: number;
   /**
@@ -52,13 +61,13 @@ export class NewPoolsFound extends Error {
   override readonly name = "NewPoolsFound";
 }
 
-/** Adds one batch to the store; returns the checkpoint it wrote and the pools that had events. Throws NewPoolsFound. */
-export async function applyBatch(
-  pipeline: IngestPipeline,
-  options: ApplyOptions & { batch: BlockBatch },
-): Promise<NewHead> {
+/**
+ * Reads all that adding a batch to the pipeline's indexer needs. Where it throws, as NewPoolsFound, what was added before
+ * can still be written.
+ */
+export async function prepareBatch(pipeline: IngestPipeline, options: AddOptions): Promise<void> {
   const { indexer, source } = pipeline;
-  const { batch, checkpoint, chainHead, observe } = options;
+  const { batch, checkpoint, chainHead } = options;
   await identifyUnknownPools(pipeline, options);
   const described = await readPoolRows(pipeline, {
     chainId: source.chainId,
@@ -74,8 +83,14 @@ export async function applyBatch(
   await anchorPools(pipeline, options);
   await indexer.prepare(batch.blocks);
   await anchorPositions(source, { indexer, batch, fromBlock: checkpoint.fromBlock });
-  indexer.prices.feeds.add(batch.answers);
-  for (const block of batch.blocks) indexer.addBlock(block);
+}
+
+/** Writes what was added since the checkpoint; returns the one it wrote and the pools that had events. */
+export async function writeAdded(
+  pipeline: IngestPipeline,
+  { batch, checkpoint, chainHead, observe }: WriteOptions,
+): Promise<NewHead> {
+  const { indexer } = pipeline;
   const flushed = indexer.flush();
   const head = batch.last.number;
   const hashes = new Map([...batch.blocks, batch.last].map(({ number, hash }) => [number, hash]));
@@ -103,10 +118,7 @@ export async function applyBatch(
     indexer,
     flushed,
     guard: pipeline.guard,
-    progress: {
-      ...{ checkpoint: next, fees, factoryFees, observations },
-      ...{ headers: batch.headers, answers: batch.answers },
-    },
+    progress: { checkpoint: next, fees, factoryFees, observations, headers: batch.headers },
   });
   pipeline.observationBook.settle(observations);
   const traded = flushed.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
@@ -119,7 +131,7 @@ export async function applyBatch(
  */
 async function identifyUnknownPools(
   pipeline: IngestPipeline,
-  { batch, chainHead }: ApplyOptions & { batch: BlockBatch },
+  { batch, chainHead }: AddOptions,
 ): Promise<void> {
   const { indexer, source, watchedPools } = pipeline;
   const { chainId } = source;
@@ -141,7 +153,7 @@ async function identifyUnknownPools(
 /** Pools older than the index start from their state on the chain just before their first indexed event. */
 async function anchorPools(
   pipeline: IngestPipeline,
-  { batch, checkpoint, chainHead }: ApplyOptions & { batch: BlockBatch },
+  { batch, checkpoint, chainHead }: AddOptions,
 ): Promise<void> {
   const { indexer, source } = pipeline;
   const firstBlock = new Map<string, number>();

@@ -11,11 +11,10 @@ import { guardedPut } from "../../shared/storage/lease.ts";
 import type { WriteStep } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import { type CheckpointRow, checkpoints, tokens } from "../store/collections.ts";
-import { applyBatch, type IngestPipeline, NewPoolsFound } from "./apply.ts";
+import { type IngestPipeline, NewPoolsFound, prepareBatch, writeAdded } from "./apply.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
 import { readTail, readUpTo, TAIL_BLOCKS } from "./fetch/catch-up.ts";
 import type { Fetcher } from "./fetch/fetcher.ts";
-import { joinSteps } from "./fetch/join-batches.ts";
 import { prefetchNext } from "./fetch/prefetch.ts";
 import { findLastRow, withinIndex } from "./fork.ts";
 import { createFetcher, healPipeline, openPipeline } from "./pipeline.ts";
@@ -29,6 +28,7 @@ import { loadPrices } from "./state/load-indexer.ts";
 import type { PoolEntry } from "./state/pool-book.ts";
 import { readUndone, type Undone } from "./undo/heal.ts";
 import { rollbackTo } from "./undo/rollback.ts";
+import { Unwritten } from "./unwritten.ts";
 
 /** How often the aggregators of feeds are read again. */
 const FEED_CHECK_BLOCKS = 1_000;
@@ -56,8 +56,8 @@ export class ChainSync {
   readonly #finality: Finality;
   readonly #forks: ForkFinder;
   #isFollowing = false;
-  /** Whether the pipeline has written all that it has: one that failed within a batch cannot be rolled back. */
-  #isSettled = true;
+  /** What the pipeline has added since the checkpoint. */
+  readonly #unwritten = new Unwritten();
   /** The store was rolled back, and the pipeline is not yet. */
   #isBehindStore = false;
   /** One writer at a time: steps, reorgs, and the merging of history. */
@@ -184,6 +184,7 @@ export class ChainSync {
     const bulk = this.#deps.openBulkSource?.();
     bulk?.requireFinal(this.#finality.block);
     const deps = { ...this.#deps, source: bulk ?? this.#deps.source };
+    const { report } = deps;
     const fetcher = createFetcher(deps, this.#pipeline);
     const stop = new AbortController();
     const signal = AbortSignal.any([deps.signal, stop.signal]);
@@ -193,53 +194,75 @@ export class ChainSync {
         { last, head },
         { source: deps.source, heads: this.#deps.source, fetcher, signal },
       );
-      for await (const { batch, head: top, to } of prefetchNext(joinSteps(steps))) {
-        await this.#apply(batch, { head: top });
-        if (to !== undefined) this.#report(batch, { from, to });
+      for await (const { batch, head: top, to } of prefetchNext(steps)) {
+        await this.#add(batch, { head: top });
+        const isEnd = batch.last.number === to || deps.signal.aborted;
+        if (!isEnd && !this.#unwritten.isDue(this.#pipeline.indexer.waiting)) continue;
+        const events = await this.#write({ head: top });
+        if (to !== undefined) report({ stage: "backfill", from, to, at: batch.last.number, events });
         if (deps.signal.aborted) return;
       }
+      await this.#write({ head: head.number });
+    } catch (error) {
+      // What came before the error is kept.
+      await this.#write({ head: head.number });
+      throw error;
     } finally {
       stop.abort();
       await bulk?.close();
     }
   }
 
-  #report(batch: BlockBatch, options: { from: number; to: number }): void {
-    const events = batch.blocks.reduce((sum, block) => sum + block.events.length, 0);
-    this.#deps.report({ stage: "backfill", ...options, at: batch.last.number, events });
+  /** Adds and writes a batch, however it was fetched. Throws ReorgDetected unless it follows on the checkpoint. */
+  async #apply(batch: BlockBatch, { head }: { head: number }): Promise<void> {
+    await this.#add(batch, { head });
+    await this.#write({ head });
   }
 
-  /** Writes a batch, however it was fetched. Throws ReorgDetected unless it follows on the checkpoint. */
-  async #apply(batch: BlockBatch, { head }: { head: number }): Promise<void> {
+  /** Adds a batch to the pipeline. Throws ReorgDetected unless it follows on what is there. */
+  async #add(batch: BlockBatch, { head }: { head: number }): Promise<void> {
+    await this.#reopen();
     const { blockNumber, blockHash } = this.#checkpoint;
-    if (batch.parent.number !== blockNumber || batch.parent.hash !== blockHash) {
+    const last = this.#unwritten.last?.last ?? { number: blockNumber, hash: blockHash };
+    if (batch.parent.number !== last.number || batch.parent.hash !== last.hash) {
       const { number, hash } = batch.parent;
       throw new ReorgDetected(
-        `Block ${number + 1} follows on ${hash}, not on block ${blockNumber}, ${blockHash}.`,
+        `Block ${number + 1} follows on ${hash}, not on block ${last.number}, ${last.hash}.`,
       );
     }
-    await this.#reopen();
     await this.#priceStart();
     await this.#rereadFeeds(head);
+    if (batch.last.number === head) {
+      // State is read of its blocks alone.
+      await this.#write({ head });
+      await this.#claimUnread(head);
+    }
+    await prepareBatch(this.#pipeline, { batch, checkpoint: this.#checkpoint, chainHead: head });
+    this.#unwritten.add(this.#pipeline.indexer, batch);
+  }
+
+  /** Writes what was added; returns how many events. */
+  async #write({ head }: { head: number }): Promise<number> {
+    const taken = this.#unwritten.take();
+    if (taken === undefined) return 0;
+    const { batch, events } = taken;
     const reachesHead = batch.last.number === head;
-    this.#isSettled = false;
-    if (reachesHead) await this.#claimUnread(head);
-    const applied = await applyBatch(this.#pipeline, {
+    const applied = await writeAdded(this.#pipeline, {
       batch,
       checkpoint: this.#checkpoint,
       chainHead: head,
       // Blocks on the way there are followed by others within moments.
       observe: reachesHead,
     });
-    this.#isSettled = true;
+    this.#unwritten.settle();
     this.#checkpoint = applied.checkpoint;
     await this.#reportFeeds();
     this.#finality.follow(batch.last, { isHead: reachesHead });
-    const events = batch.blocks.reduce((sum, block) => sum + block.events.length, 0);
     this.#deps.gauges?.setIndexedBlock({ number: batch.last.number, time: batch.last.time, events });
     if (reachesHead) await this.#deps.onHead?.(applied);
     const { checkpoint } = applied;
     await this.#deps.afterBatch?.({ checkpoint, events, isFollowing: this.#isFollowing });
+    return events;
   }
 
   /** Before the first block: the prices that follow from pools older than the index. */
@@ -331,7 +354,7 @@ export class ChainSync {
       toBlock > target.number
         ? await this.#fetcher.readTail({ fromBlock: target.number + 1, toBlock }, target.hash)
         : undefined;
-    const isHealed = this.#isSettled && !this.#isBehindStore && target.number >= fromBlock;
+    const isHealed = !this.#unwritten.isBroken && !this.#isBehindStore && target.number >= fromBlock;
     const { indexer } = this.#pipeline;
     const undone = isHealed ? await readUndone(store, { indexer, target: target.number }) : undefined;
     this.#isBehindStore = true;
@@ -359,16 +382,16 @@ export class ChainSync {
     }
   }
 
-  /** Brings a pipeline that is behind its store back to the checkpoint; loads it anew where `undone` is not known. */
+  /** Brings a pipeline back to the checkpoint that is behind its store or broken; loads it anew where `undone` is not known. */
   async #reopen(undone?: Undone): Promise<void> {
-    if (!this.#isBehindStore) return;
+    if (!this.#isBehindStore && !this.#unwritten.isBroken) return;
     const checkpoint = this.#checkpoint;
     this.#pipeline =
       undone === undefined
         ? await openPipeline(this.#deps, checkpoint)
         : await healPipeline(this.#deps, this.#pipeline, { checkpoint, undone });
     this.#fetcher = createFetcher(this.#deps, this.#pipeline);
-    this.#isSettled = true;
+    this.#unwritten.clear();
     this.#isBehindStore = false;
   }
 }

@@ -44,8 +44,6 @@ interface Progress {
   readonly observations?: readonly ObservationRow[];
   /** Headers up to the checkpoint; empty during backfill, far behind the head. */
   readonly headers: readonly HeaderRow[];
-  /** What feeds said in these blocks. */
-  readonly answers?: readonly FeedAnswer[];
 }
 
 /**
@@ -82,7 +80,7 @@ export async function writeProgress(
       put(priceLinks, flushed.links),
       put(observations, [...(progress.observations ?? [])]),
       put(headers, [...progress.headers]),
-      put(feedAnswers, toAnswerRows(progress.answers ?? [], chainId)),
+      put(feedAnswers, toAnswerRows(flushed.answers, chainId)),
     ),
     ...inParallel(
       put(poolUsers, users.sort(byKeyOfUser)),

@@ -59,11 +59,12 @@ describe("TransferScan", () => {
       since: fc.array(fc.nat(6), { minLength: 5, maxLength: 5 }),
       maxAddresses: fc.integer({ min: 1, max: 4 }),
       ahead: fc.boolean(),
+      windows: fc.record({ first: fc.integer({ min: 1, max: 12 }), most: fc.constantFrom(12, 30, 500) }),
     });
     await fc.assert(
-      fc.asyncProperty(run, async ({ blocks, sizes, since, maxAddresses, ahead }) => {
+      fc.asyncProperty(run, async ({ blocks, sizes, since, maxAddresses, ahead, windows }) => {
         const transfers = sourceOf(chainOf(blocks), [], maxAddresses);
-        const scan = new TransferScan(transfers, { from: 1, to: blocks.length, signal });
+        const scan = new TransferScan(transfers, { from: 1, to: blocks.length, signal, windows });
         const pending: Promise<RawLog[]>[] = [];
         const expected: string[] = [];
         let from = 1;
@@ -88,8 +89,27 @@ describe("TransferScan", () => {
         expect(new Set(places(taken)).size).to.equal(taken.length);
         expect(places(taken)).to.deep.equal(places([...taken].sort(byPlace)));
       }),
-      { numRuns: 60 },
+      { numRuns: 200 },
     );
+  });
+
+  it("asks for the next window before it is needed, and then for the pools that are watched since", async () => {
+    const chain = chainOf(Array.from({ length: 16 }, () => [0, 1]));
+    const transfers = sourceOf(chain, [POOLS[0] as Hex]);
+    const scan = new TransferScan(transfers, { from: 1, to: 16, signal, windows: { first: 8, most: 8 } });
+    await scan.take({ fromBlock: 1, toBlock: 5 }, []);
+    expect(chain.requested).to.have.length(1);
+    await scan.take({ fromBlock: 6, toBlock: 6 }, []);
+    expect(chain.requested.at(-1)?.range).to.deep.equal({ fromBlock: 9, toBlock: 16 });
+    transfers.watchedPools.add(POOLS[1] as Hex);
+    const found = await scan.take({ fromBlock: 7, toBlock: 16 }, [POOLS[1] as Hex]);
+    const all = Array.from({ length: 10 }, (_, i) => [`${i + 7}:0`, `${i + 7}:1`]).flat();
+    expect(places(found)).to.deep.equal(all);
+    const asked = chain.requested.slice(2).map(({ range }) => range);
+    expect(asked).to.deep.equal([
+      { fromBlock: 7, toBlock: 8 },
+      { fromBlock: 9, toBlock: 16 },
+    ]);
   });
 
   it("detects a response that lacks logs, by the blooms", async () => {

@@ -11,8 +11,10 @@ import type { WatchedPools } from "./watched-pools.ts";
 
 /** Transfers of LP tokens are few: uses as many blocks at once as providers serve of one contract. */
 const MAX_WINDOW = 5_000;
-const FIRST_WINDOW = 500;
+const WINDOWS = { first: 500, most: MAX_WINDOW };
 const CONCURRENCY = 2;
+/** The next window is asked for when this share of one is left: a provider may take seconds for it. */
+const AHEAD_SHARE = 1 / 4;
 /** Headers sampled to see whether the blooms of a window are selective enough. */
 const SAMPLE = 8;
 
@@ -25,6 +27,14 @@ export interface TransferSource {
   readonly maxAddresses: number;
 }
 
+/** A window that is being read. */
+interface Window {
+  readonly toBlock: number;
+  /** Those that were watched when it was asked for. */
+  readonly pools: readonly Hex[];
+  readonly logs: Promise<RawLog[]>;
+}
+
 /**
  * The Transfers of watched pools over a long range of blocks, taken batch by batch. Every token emits their topic, so
  * fetching by topic alone would fetch most of a chain: they are fetched by address, in windows much longer than a
@@ -34,6 +44,7 @@ export class TransferScan {
   readonly #transfers: TransferSource;
   readonly #to: number;
   readonly #signal: AbortSignal;
+  readonly #mostBlocks: number;
   /** Everything up to this block is in the buffer, or was taken. */
   #covered: number;
   /** Pools of the last window: pools stay watched. */
@@ -41,10 +52,19 @@ export class TransferScan {
   #buffer: RawLog[] = [];
   /** Blocks that the provider last served in one request. */
   #servedBlocks = MAX_WINDOW;
-  #window = FIRST_WINDOW;
+  #window: number;
+  /** The window after `covered`, where it is already asked for. */
+  #next: Window | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: TransferSource, run: { from: number; to: number; signal: AbortSignal }) {
+  /** @param run `windows`: blocks of the first window, and most of one */
+  constructor(
+    options: TransferSource,
+    run: { from: number; to: number; signal: AbortSignal; windows?: { first: number; most: number } },
+  ) {
+    const { first, most } = run.windows ?? WINDOWS;
+    this.#window = first;
+    this.#mostBlocks = most;
     this.#transfers = options;
     this.#to = run.to;
     this.#signal = run.signal;
@@ -65,16 +85,34 @@ export class TransferScan {
       const left = { fromBlock: range.fromBlock, toBlock: this.#covered };
       this.#buffer = [...this.#buffer, ...(await this.#scan(left, late))].sort(compareLogs);
     }
-    while (this.#covered < range.toBlock) {
-      const toBlock = Math.min(this.#to, this.#covered + this.#window);
-      this.#window = Math.min(MAX_WINDOW, 2 * this.#window);
-      const pools = this.#transfers.watchedPools.list();
-      this.#buffer = this.#buffer.concat(await this.#scan({ fromBlock: this.#covered + 1, toBlock }, pools));
-      for (const pool of pools) this.#scannedPools.add(pool);
-      this.#covered = toBlock;
-    }
+    while (this.#covered < range.toBlock) await this.#cover();
+    const isNearEnd = this.#covered - range.toBlock <= this.#window * AHEAD_SHARE;
+    if (isNearEnd && this.#covered < this.#to) this.#next ??= this.#ask();
     const end = this.#buffer.findIndex((log) => log.blockNumber > range.toBlock);
     return this.#buffer.splice(0, end < 0 ? this.#buffer.length : end);
+  }
+
+  /** Adds the next window, also of the pools that are watched since it was asked for. */
+  async #cover(): Promise<void> {
+    const { toBlock, pools, logs } = this.#next ?? this.#ask();
+    this.#next = undefined;
+    const found = await logs;
+    const known = new Set(pools);
+    const late = this.#transfers.watchedPools.list().filter((pool) => !known.has(pool));
+    const ofLate = await this.#scan({ fromBlock: this.#covered + 1, toBlock }, late);
+    this.#buffer = this.#buffer.concat([...found, ...ofLate].sort(compareLogs));
+    for (const pool of [...pools, ...late]) this.#scannedPools.add(pool);
+    this.#covered = toBlock;
+  }
+
+  #ask(): Window {
+    const toBlock = Math.min(this.#to, this.#covered + this.#window);
+    this.#window = Math.min(this.#mostBlocks, 2 * this.#window);
+    const pools = [...this.#transfers.watchedPools.list()];
+    const logs = this.#scan({ fromBlock: this.#covered + 1, toBlock }, pools);
+    // Awaited when it is needed, or never: until then a failure must not count as unhandled.
+    logs.catch(() => {});
+    return { toBlock, pools, logs };
   }
 
   async #scan(range: LogRange, pools: readonly Hex[]): Promise<RawLog[]> {

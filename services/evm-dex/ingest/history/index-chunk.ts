@@ -6,15 +6,14 @@ import type { Store } from "../../../shared/storage/port.ts";
 import type { ChainDeployments } from "../../deployments.ts";
 import type { CheckpointRow } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
-import { applyBatch, NewPoolsFound } from "../apply.ts";
+import { NewPoolsFound, prepareBatch, writeAdded } from "../apply.ts";
 import { readBackfill } from "../fetch/backfill.ts";
-import type { BlockBatch } from "../fetch/block-batch.ts";
-import { joinSteps } from "../fetch/join-batches.ts";
 import { prefetchNext } from "../fetch/prefetch.ts";
 import { createFetcher, openPipeline } from "../pipeline.ts";
 import { readPriceStart } from "../start/price-start.ts";
 import { blockBefore } from "../start-block.ts";
 import { loadPrices } from "../state/load-indexer.ts";
+import { Unwritten } from "../unwritten.ts";
 import { startSteps } from "../write.ts";
 import type { HistoryChunk } from "./chunk.ts";
 
@@ -69,23 +68,33 @@ async function indexUpTo(context: ChunkContext, chunk: HistoryChunk): Promise<Ch
   const fetcher = createFetcher(deps, pipeline);
   const { number: chainHead } = await source.head();
   const from = checkpoint.blockNumber + 1;
-  const steps = asSteps(readBackfill({ source, fetcher, from, to: chunk.to, signal }));
-  for await (const { batch } of prefetchNext(joinSteps(steps))) {
-    if (batch.parent.hash !== checkpoint.blockHash)
-      throw new ReorgDetected(
-        `Block ${batch.parent.number + 1} of the history follows on ${batch.parent.hash}, not on ${checkpoint.blockHash}.`,
-      );
-    const applied = await applyBatch(pipeline, { batch, checkpoint, chainHead, observe: false });
-    checkpoint = applied.checkpoint;
-    const events = batch.blocks.reduce((sum, block) => sum + block.events.length, 0);
-    context.onBatch?.({ block: batch.last.number, time: batch.last.time, events });
-    if (signal.aborted) break;
+  const unwritten = new Unwritten();
+  const write = async () => {
+    const taken = unwritten.take();
+    if (taken === undefined) return;
+    const { batch, events } = taken;
+    ({ checkpoint } = await writeAdded(pipeline, { batch, checkpoint, chainHead, observe: false }));
+    unwritten.settle();
+    context.onBatch?.({ block: checkpoint.blockNumber, time: checkpoint.blockTime, events });
+  };
+  const batches = readBackfill({ source, fetcher, from, to: chunk.to, signal });
+  try {
+    for await (const batch of prefetchNext(batches)) {
+      const last = unwritten.last?.last.hash ?? checkpoint.blockHash;
+      if (batch.parent.hash !== last)
+        throw new ReorgDetected(
+          `Block ${batch.parent.number + 1} of the history follows on ${batch.parent.hash}, not on ${last}.`,
+        );
+      await prepareBatch(pipeline, { batch, checkpoint, chainHead });
+      unwritten.add(indexer, batch);
+      if (unwritten.isDue(indexer.waiting)) await write();
+      if (signal.aborted) break;
+    }
+  } finally {
+    // What came before an error is kept.
+    await write();
   }
   return checkpoint;
-}
-
-async function* asSteps(batches: AsyncIterable<BlockBatch>): AsyncGenerator<{ batch: BlockBatch }> {
-  for await (const batch of batches) yield { batch };
 }
 
 async function startChunk(

@@ -282,6 +282,7 @@ describe("Indexer", () => {
       gauges: [],
       touched: [],
       links: [],
+      answers: [],
     });
   });
 

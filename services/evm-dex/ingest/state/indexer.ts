@@ -8,6 +8,7 @@ import type { PoolEvent, RawPair, TokenPair } from "../../protocols/protocol.ts"
 import type { PoolEventRow, PoolRow, PriceLinkRow, TokenRow } from "../../store/collections.ts";
 import { toLinkRow } from "../../store/price-links.ts";
 import type { GaugeRow } from "../../store/v2-collections.ts";
+import type { FeedAnswer } from "../feeds/feed-contracts.ts";
 import { BucketBook } from "./bucket-book.ts";
 import { GaugeBook } from "./gauge-book.ts";
 import { LpBook, type PositionKey } from "./lp-book.ts";
@@ -49,6 +50,13 @@ export interface FlushedRows {
   readonly gauges: GaugeRow[];
   readonly touched: PoolEntry[];
   readonly links: PriceLinkRow[];
+  readonly answers: FeedAnswer[];
+}
+
+/** How much waits to be written. */
+export interface Waiting {
+  readonly events: number;
+  readonly pools: number;
 }
 
 /**
@@ -69,6 +77,7 @@ export class Indexer {
   readonly #newTokens: TokenRow[] = [];
   readonly #links: PriceLinkRow[] = [];
   readonly #newGauges: GaugeRow[] = [];
+  readonly #answers: FeedAnswer[] = [];
   readonly #touched = new Set<PoolEntry>();
 
   constructor(store: Store, chain: { chainId: number; anchors: readonly string[] }) {
@@ -93,6 +102,16 @@ export class Indexer {
 
   addToken(row: TokenRow): void {
     this.#newTokens.push(row);
+  }
+
+  /** What feeds said in the blocks that are added next. */
+  addAnswers(answers: readonly FeedAnswer[]): void {
+    this.prices.feeds.add(answers);
+    for (const answer of answers) this.#answers.push(answer);
+  }
+
+  get waiting(): Waiting {
+    return { events: this.#events.length, pools: this.#touched.size };
   }
 
   /** Loads all rows that the blocks will change but positions. Pools must have been added and anchored before. */
@@ -291,6 +310,7 @@ export class Indexer {
       gauges: this.#newGauges.splice(0),
       touched: [...this.#touched],
       links: this.#links.splice(0),
+      answers: this.#answers.splice(0),
     };
     this.#touched.clear();
     return taken;

@@ -1,0 +1,92 @@
+import { expect } from "chai";
+import { describe, it } from "mocha";
+import { hash } from "../test/kit/rows.ts";
+import type { BlockBatch } from "./fetch/block-batch.ts";
+import { LEAST_OF_A_POOL, MANY_POOLS, MOST_EVENTS, MOST_POOLS, Unwritten } from "./unwritten.ts";
+
+/** One block with some events. */
+function batchOf(number: number, events: number, more: Partial<BlockBatch> = {}): BlockBatch {
+  const block = { number, hash: hash(number), time: number };
+  return {
+    parent: { number: number - 1, hash: hash(number - 1) },
+    last: block,
+    created: [],
+    gauges: [],
+    answers: [],
+    unknownPools: new Map(),
+    blocks: [{ ...block, events: Array.from({ length: events }, (_, logIndex) => ({ logIndex }) as never) }],
+    headers: [],
+    ...more,
+  };
+}
+
+/** Notes what it was given; fails at a block. */
+function indexerOf(failsAt?: number) {
+  const added: unknown[] = [];
+  return {
+    added,
+    addAnswers: (answers: readonly unknown[]) => void added.push(...answers),
+    addBlock: ({ number }: { number: number }) => {
+      if (number === failsAt) throw new Error("bad block");
+      added.push(number);
+    },
+  };
+}
+
+const few = { events: 1, pools: 1 };
+
+describe("Unwritten", () => {
+  it("adds batches in order, answers of feeds before their blocks, and gives all of them once", () => {
+    const [unwritten, indexer] = [new Unwritten(), indexerOf()];
+    const answer = { token: "usd" } as never;
+    unwritten.add(indexer, batchOf(1, 3));
+    unwritten.add(indexer, batchOf(2, 4, { answers: [answer] }));
+    expect(indexer.added).to.deep.equal([1, answer, 2]);
+    const taken = unwritten.take();
+    expect([taken?.batch.last.number, taken?.events]).to.deep.equal([2, 7]);
+    unwritten.settle();
+    expect([unwritten.last, unwritten.take(), unwritten.isBroken]).to.deep.equal([
+      undefined,
+      undefined,
+      false,
+    ]);
+    unwritten.add(indexer, batchOf(3, 1));
+    expect(unwritten.take()?.events).to.equal(1);
+  });
+
+  it("is due with enough events, enough pools, many pools with few events, after a while, and with headers", () => {
+    const unwritten = new Unwritten();
+    expect(unwritten.isDue({ events: MOST_EVENTS, pools: MOST_POOLS })).to.equal(false);
+    unwritten.add(indexerOf(), batchOf(1, 1));
+    expect(unwritten.isDue(few)).to.equal(false);
+    expect(unwritten.isDue({ ...few, events: MOST_EVENTS })).to.equal(true);
+    expect(unwritten.isDue({ ...few, pools: MOST_POOLS })).to.equal(true);
+    const often = LEAST_OF_A_POOL * MANY_POOLS;
+    expect(unwritten.isDue({ events: often - 1, pools: MANY_POOLS })).to.equal(true);
+    expect(unwritten.isDue({ events: often, pools: MANY_POOLS })).to.equal(false);
+    expect(unwritten.isDue({ events: often - 1, pools: MANY_POOLS - 1 })).to.equal(false);
+    const impatient = new Unwritten(0);
+    impatient.add(indexerOf(), batchOf(1, 1));
+    expect(impatient.isDue(few)).to.equal(true);
+    unwritten.add(indexerOf(), batchOf(2, 1, { headers: [{ number: 2 } as never] }));
+    expect(unwritten.isDue(few)).to.equal(true);
+  });
+
+  it("is broken after a failed batch, and gives nothing until it is cleared", () => {
+    const unwritten = new Unwritten();
+    unwritten.add(indexerOf(), batchOf(1, 3));
+    expect(() => unwritten.add(indexerOf(2), batchOf(2, 3))).to.throw("bad block");
+    expect([unwritten.isBroken, unwritten.take()]).to.deep.equal([true, undefined]);
+    unwritten.clear();
+    expect([unwritten.isBroken, unwritten.last]).to.deep.equal([false, undefined]);
+  });
+
+  it("is broken from the beginning of a write to its end", () => {
+    const unwritten = new Unwritten();
+    unwritten.add(indexerOf(), batchOf(1, 3));
+    unwritten.take();
+    expect(unwritten.isBroken).to.equal(true);
+    unwritten.settle();
+    expect(unwritten.isBroken).to.equal(false);
+  });
+});
