@@ -185,6 +185,7 @@ export class ChainSync {
     bulk?.requireFinal(this.#finality.block);
     const deps = { ...this.#deps, source: bulk ?? this.#deps.source };
     const { report } = deps;
+    const onWait = (ms: number) => this.#unwritten.noteWait(ms);
     const fetcher = createFetcher(deps, this.#pipeline);
     const stop = new AbortController();
     const signal = AbortSignal.any([deps.signal, stop.signal]);
@@ -194,7 +195,7 @@ export class ChainSync {
         { last, head },
         { source: deps.source, heads: this.#deps.source, fetcher, signal },
       );
-      for await (const { batch, head: top, to } of prefetchNext(steps)) {
+      for await (const { batch, head: top, to } of prefetchNext(steps, onWait)) {
         await this.#add(batch, { head: top });
         const isEnd = batch.last.number === to || deps.signal.aborted;
         if (!isEnd && !this.#unwritten.isDue(this.#pipeline.indexer.waiting)) continue;

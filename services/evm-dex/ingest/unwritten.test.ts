@@ -65,11 +65,29 @@ describe("Unwritten", () => {
     expect(unwritten.isDue({ events: often - 1, pools: MANY_POOLS })).to.equal(true);
     expect(unwritten.isDue({ events: often, pools: MANY_POOLS })).to.equal(false);
     expect(unwritten.isDue({ events: often - 1, pools: MANY_POOLS - 1 })).to.equal(false);
-    const impatient = new Unwritten(0);
+    const impatient = new Unwritten({ mostMs: 0 });
     impatient.add(indexerOf(), batchOf(1, 1));
     expect(impatient.isDue(few)).to.equal(true);
     unwritten.add(indexerOf(), batchOf(2, 1, { headers: [{ number: 2 } as never] }));
     expect(unwritten.isDue(few)).to.equal(true);
+  });
+
+  it("is due sooner where more than half of the time the source was waited for since the last write", () => {
+    const unwritten = new Unwritten({ slowMs: 0 });
+    unwritten.noteWait(60_000);
+    unwritten.add(indexerOf(), batchOf(1, 1));
+    expect(unwritten.isDue(few)).to.equal(false);
+    unwritten.noteWait(60_000);
+    unwritten.add(indexerOf(), batchOf(2, 1));
+    expect(unwritten.isDue(few)).to.equal(true);
+    unwritten.take();
+    unwritten.settle();
+    unwritten.add(indexerOf(), batchOf(3, 1));
+    expect(unwritten.isDue(few)).to.equal(false);
+    const patient = new Unwritten();
+    patient.add(indexerOf(), batchOf(1, 1));
+    patient.noteWait(60_000);
+    expect(patient.isDue(few)).to.equal(false);
   });
 
   it("is broken after a failed batch, and gives nothing until it is cleared", () => {

@@ -12,8 +12,10 @@ export const MOST_POOLS = 10_000;
 /** Of so many pools more events are waited for only where each pool has had some: else few would be of the same ones. */
 export const MANY_POOLS = 5_000;
 export const LEAST_OF_A_POOL = 3;
-/** So long at most events wait for others: where reading is the slower part, writing need not be cheap. */
+/** So long at most events wait for others. */
 const MOST_MS = 5_000;
+/** And so long where reading takes more than half of the time: then writing need not be cheap. */
+const SLOW_SOURCE_MS = 250;
 
 /** Whether what waits is enough for a write. */
 export function isEnough({ events, pools }: Waiting): boolean {
@@ -27,13 +29,16 @@ export function isEnough({ events, pools }: Waiting): boolean {
  */
 export class Unwritten {
   readonly #mostMs: number;
+  readonly #slowMs: number;
   #last: BlockBatch | undefined;
   #events = 0;
   #sinceMs = 0;
+  #waitedMs = 0;
   #isBroken = false;
 
-  constructor(mostMs = MOST_MS) {
+  constructor({ mostMs = MOST_MS, slowMs = SLOW_SOURCE_MS }: { mostMs?: number; slowMs?: number } = {}) {
     this.#mostMs = mostMs;
+    this.#slowMs = slowMs;
   }
 
   get isBroken(): boolean {
@@ -53,16 +58,27 @@ export class Unwritten {
       indexer.addBlock(block);
       this.#events += block.events.length;
     }
-    if (this.#last === undefined) this.#sinceMs = performance.now();
+    if (this.#last === undefined) {
+      this.#sinceMs = performance.now();
+      this.#waitedMs = 0;
+    }
     this.#last = batch;
     this.#isBroken = false;
+  }
+
+  /** Is told how long the source was waited for. */
+  noteWait(ms: number): void {
+    this.#waitedMs += ms;
   }
 
   /** Whether they are to be written now. Near the head each batch is, whose headers tell forks. */
   isDue(waiting: Waiting): boolean {
     if (this.#last === undefined) return false;
-    const isOld = performance.now() - this.#sinceMs >= this.#mostMs;
-    return isOld || isEnough(waiting) || this.#last.headers.length > 0;
+    const ageMs = performance.now() - this.#sinceMs;
+    const isSlow = 2 * this.#waitedMs > ageMs;
+    return (
+      ageMs >= (isSlow ? this.#slowMs : this.#mostMs) || isEnough(waiting) || this.#last.headers.length > 0
+    );
   }
 
   /** What is to be written, if anything; `settle` follows when it is. */

@@ -23,7 +23,7 @@ const INGEST = new URL("../ingest/main.ts", import.meta.url);
 const KILLS = Number(process.env.TEST_KILLS ?? 10);
 /** Small ranges make many writes, so that kills fall between and into them. */
 const RANGE_LIMIT = 12;
-// A backfill joins the batches that it reads within a quarter of a second: enough of them for kills between and into writes.
+// A backfill by requests writes together what it reads within a quarter of a second: enough of them for kills between and into writes.
 const BLOCKS = KILLS < 50 ? 1_300 : 1_600;
 /** Blocks between two kills at most: together they lead from the backfill to the head. */
 const STRIDE = Math.ceil(BLOCKS / KILLS);

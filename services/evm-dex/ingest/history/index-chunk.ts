@@ -79,7 +79,7 @@ async function indexUpTo(context: ChunkContext, chunk: HistoryChunk): Promise<Ch
   };
   const batches = readBackfill({ source, fetcher, from, to: chunk.to, signal });
   try {
-    for await (const batch of prefetchNext(batches)) {
+    for await (const batch of prefetchNext(batches, (ms) => unwritten.noteWait(ms))) {
       const last = unwritten.last?.last.hash ?? checkpoint.blockHash;
       if (batch.parent.hash !== last)
         throw new ReorgDetected(
