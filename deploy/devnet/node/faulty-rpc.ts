@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom } from "../random.ts";
 
 /** What can go wrong with a request; each has its own counter. */
@@ -32,6 +33,8 @@ export interface FaultyRpcOptions {
   readonly target: string;
   /** Probability per HTTP request; what is absent does not happen. */
   readonly faults: Readonly<Partial<Record<Exclude<FaultName, "rangeTooLarge">, number>>>;
+  /** How long each request takes beside what the node needs; default 0. */
+  readonly latencyMs?: number;
   readonly seed: number;
   /** Blocks an eth_getLogs may span; absent = any. The refusals take turns between the words of three providers. */
   readonly rangeLimit?: number;
@@ -105,6 +108,7 @@ export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyR
   }
 
   async function forward(body: readonly RpcRequest[]): Promise<RpcReply[]> {
+    if (options.latencyMs !== undefined) await sleep(options.latencyMs);
     const response = await fetch(target, {
       method: "POST",
       headers: { "content-type": "application/json" },

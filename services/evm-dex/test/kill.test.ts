@@ -23,6 +23,8 @@ const INGEST = new URL("../ingest/main.ts", import.meta.url);
 const KILLS = Number(process.env.TEST_KILLS ?? 10);
 /** Small ranges make many writes, so that kills fall between and into them. */
 const RANGE_LIMIT = 12;
+/** Reading is the slower part of the backfill then, which so writes four times a second. */
+const LATENCY_MS = 40;
 // A backfill by requests writes together what it reads within a quarter of a second: enough of them for kills between and into writes.
 const BLOCKS = KILLS < 50 ? 1_300 : 1_600;
 /** Blocks between two kills at most: together they lead from the backfill to the head. */
@@ -39,7 +41,13 @@ describeThoroughRounds(KILLS, "evm-dex ingest: SIGKILL", () => {
       families: DEX_FAMILIES,
     });
     await mineBusyBlocks(chain, { blocks: BLOCKS, seed: 11 });
-    rpc = await startFaultyRpc({ target: chain.url, faults: {}, seed: 1, rangeLimit: RANGE_LIMIT });
+    rpc = await startFaultyRpc({
+      target: chain.url,
+      faults: {},
+      seed: 1,
+      rangeLimit: RANGE_LIMIT,
+      latencyMs: LATENCY_MS,
+    });
     dataDir = await mkdtemp(join(tmpdir(), "chaintables-kill-"));
   });
   after(async () => {
