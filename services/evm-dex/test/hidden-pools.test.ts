@@ -1,6 +1,4 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,6 +12,7 @@ import { describeThorough } from "../../shared/testkit/describe.ts";
 import { startIngestProcess } from "../../shared/testkit/service-process.ts";
 import { COLLECTIONS, inactivePools, poolEvents, pools, priceLinks } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
+import { startAlteredNode } from "./kit/altered-node.ts";
 import { dumpStore, expectSameStore, mineBusyBlocks } from "./kit/harness.ts";
 import { mineAerodromeBlocks } from "./v2/aerodrome-busy.ts";
 
@@ -27,11 +26,6 @@ const POOL_CREATED = [
 const FACTORY = "0xc45a0155";
 const KILLS = 4;
 
-interface Call {
-  readonly id: unknown;
-  readonly method: string;
-  readonly params: readonly { to?: string; data?: string }[];
-}
 interface RawLog {
   readonly topics: readonly string[];
   readonly data: string;
@@ -42,31 +36,13 @@ async function startHidingRpc(target: string, hidden: readonly string[]) {
   const requested: string[] = [];
   const isHidden = ({ topics, data }: RawLog) =>
     POOL_CREATED.includes(topics[0] ?? "") && hidden.some((pool) => data.includes(pool.slice(2)));
-  const server: Server = createServer(async (request, response) => {
-    let body = "";
-    for await (const part of request) body += part;
-    const calls = [JSON.parse(body)].flat() as Call[];
-    const answer = await fetch(target, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body,
-    });
-    const replies = [await answer.json()].flat() as { id: unknown; result: unknown }[];
-    for (const { id, method, params } of calls) {
-      const reply = replies.find((each) => each.id === id);
-      if (method === "eth_call" && params[0]?.data === FACTORY) requested.push(params[0].to ?? "");
-      if (method === "eth_getLogs" && Array.isArray(reply?.result))
-        reply.result = (reply.result as RawLog[]).filter((log) => !isHidden(log));
-    }
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(body.startsWith("[") ? replies : replies[0]));
+  const node = await startAlteredNode(target, ({ method, params }, reply) => {
+    const [call] = params as { to?: string; data?: string }[];
+    if (method === "eth_call" && call?.data === FACTORY) requested.push(call.to ?? "");
+    if (method === "eth_getLogs" && Array.isArray(reply.result))
+      reply.result = (reply.result as RawLog[]).filter((log) => !isHidden(log));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requested,
-    close: () => new Promise((resolve) => server.close(resolve)),
-  };
+  return { ...node, requested };
 }
 
 const USD_FIELDS = [

@@ -25,7 +25,7 @@ const KILLS = Number(process.env.TEST_KILLS ?? 10);
 const RANGE_LIMIT = 12;
 /** Reading is the slower part of the backfill then, which so writes four times a second. */
 const LATENCY_MS = 40;
-// A backfill by requests writes together what it reads within a quarter of a second: enough of them for kills between and into writes.
+// Enough of them for kills between and into these writes.
 const BLOCKS = KILLS < 50 ? 1_300 : 1_600;
 /** Blocks between two kills at most: together they lead from the backfill to the head. */
 const STRIDE = Math.ceil(BLOCKS / KILLS);

@@ -1,6 +1,3 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { after, before, it } from "mocha";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
@@ -9,6 +6,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeThorough } from "../../shared/testkit/describe.ts";
 import { checkpoints, poolEvents } from "../store/collections.ts";
+import { startAlteredNode } from "./kit/altered-node.ts";
 import {
   dumpFreshIndex,
   dumpStore,
@@ -19,6 +17,7 @@ import {
 
 /** Far more than are followed with their headers: most of them are a backfill. */
 const BLOCKS = 500;
+/** The parent of this one is told wrong. */
 const FORGED = 150;
 
 describeThorough("evm-dex ingest: batches of a backfill that wait to be written", () => {
@@ -63,9 +62,13 @@ describeThorough("evm-dex ingest: batches of a backfill that wait to be written"
   });
 
   it("are written where the source contradicts itself after them", async () => {
-    const server = await startLyingNode(chain.url, FORGED);
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const ingest = await startTestIngest(chain, { urls: [url], sourceOptions: { withoutReceipts: true } });
+    const node = await startAlteredNode(chain.url, (_, { result }) => {
+      const block = result as { number?: string; parentHash?: string } | null | undefined;
+      if (block?.parentHash !== undefined && Number(block.number) === FORGED)
+        block.parentHash = `0x${"11".repeat(32)}`;
+    });
+    const sourceOptions = { withoutReceipts: true };
+    const ingest = await startTestIngest(chain, { urls: [node.url], sourceOptions });
     try {
       const error = await ingest.sync.step(await ingest.source.head()).catch((caught: unknown) => caught);
       expect(error).to.be.instanceOf(ReorgDetected);
@@ -74,24 +77,7 @@ describeThorough("evm-dex ingest: batches of a backfill that wait to be written"
       expect(stored?.blockNumber).to.equal(ingest.block());
     } finally {
       await ingest.close();
-      server.closeAllConnections();
-      server.close();
+      await node.close();
     }
   });
 });
-
-/** The chain's node, but the parent of one block is another one than it should be. */
-async function startLyingNode(url: string, forged: number): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    const body = await text(request);
-    const headers = { "content-type": "application/json" };
-    const answer = await (await fetch(url, { method: "POST", headers, body })).json();
-    for (const { result } of [answer].flat() as { result?: { number?: string; parentHash?: string } }[])
-      if (result?.parentHash !== undefined && Number(result.number) === forged)
-        result.parentHash = `0x${"11".repeat(32)}`;
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(answer));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return server;
-}

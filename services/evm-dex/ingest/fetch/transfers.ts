@@ -108,7 +108,7 @@ export class TransferScan {
   #ask(): Window {
     const toBlock = Math.min(this.#to, this.#covered + this.#window);
     this.#window = Math.min(this.#mostBlocks, 2 * this.#window);
-    const pools = [...this.#transfers.watchedPools.list()];
+    const pools = this.#transfers.watchedPools.list();
     const logs = this.#scan({ fromBlock: this.#covered + 1, toBlock }, pools);
     // Awaited when it is needed, or never: until then a failure must not count as unhandled.
     logs.catch(() => {});
