@@ -25,8 +25,11 @@ const BLOCKS = 420;
 const SECRET = "key-0123456789";
 /** Small ranges make many responses, between which endpoints switch. */
 const RANGE_LIMIT = 12;
-/** A higher head that an endpoint showed while it served another chain is believed for so long (source/head.ts). */
-const LOWER_HEAD_MS = 60_000;
+/**
+ * A higher head that an endpoint showed while it served another chain is believed for a minute from the first lower one on
+ * (source/head.ts); then the rest is read.
+ */
+const LOWER_HEAD_MS = 90_000;
 
 interface Running {
   readonly lines: string[];

@@ -101,6 +101,16 @@ export interface EthCall {
   readonly blockHash?: Hex;
   /** A revert counts only when no other endpoint in service returns data. */
   readonly confirmRevert?: boolean;
+  /**
+   * Where no endpoint has the state of that block, the call fails. Without it, for blocks of the past, the result is null
+   * then, as of a revert. For calls by number: a call by hash always fails.
+   */
+  readonly needsState?: boolean;
+}
+
+/** Calls of state that every node has, such as the head's: that it is missing is never taken for a contract that reverts. */
+export function withState(calls: readonly EthCall[]): EthCall[] {
+  return calls.map((call) => ({ ...call, needsState: true }));
 }
 
 /** Thrown when no endpoint gave a trustworthy response; names the request and the last cause. */

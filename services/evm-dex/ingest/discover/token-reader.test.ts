@@ -70,6 +70,8 @@ describe("TokenReader", () => {
     expect(source.calls).to.have.length(1);
     expect(source.calls[0]).to.have.length(4);
     expect(source.calls[0]?.every(({ block }) => block === 7)).to.equal(true);
+    // Else a node without the state would give tokens of 0 decimals.
+    expect(source.calls[0]?.every(({ needsState }) => needsState)).to.equal(true);
     await store.close();
   });
 

@@ -7,6 +7,7 @@ import {
   type EvmSource,
   type Hex,
   UpstreamError,
+  withState,
 } from "../../../shared/evm/port.ts";
 import { type Clock, systemClock } from "../../../shared/rpc-client/endpoint/clock.ts";
 import type { Store } from "../../../shared/storage/port.ts";
@@ -82,7 +83,8 @@ export const readTokens: ReadTokens = async (source, addresses, { block, poolOf 
     { to: address as Hex, data: SYMBOL, block },
     { to: address as Hex, data: DECIMALS, block },
   ]);
-  return rereadSilent(source, { addresses, results: await source.call(calls), at: { block }, poolOf });
+  const results = await source.call(withState(calls));
+  return rereadSilent(source, { addresses, results, at: { block }, poolOf });
 };
 
 /**
@@ -105,12 +107,11 @@ async function rereadSilent(
   const silent = addresses.filter((_, i) => isSilent(i));
   const rows = toRows(source, addresses, results);
   if (silent.length === 0) return rows;
-  const again = await source.call(
-    silent.flatMap((token) => {
-      const pool = { to: poolOf.get(token) as Hex, data: SYMBOL, ...at };
-      return [pool, ...[SYMBOL, DECIMALS].map((data) => ({ to: token as Hex, data, ...at })), pool];
-    }),
-  );
+  const calls = silent.flatMap((token) => {
+    const pool = { to: poolOf.get(token) as Hex, data: SYMBOL, ...at };
+    return [pool, ...[SYMBOL, DECIMALS].map((data) => ({ to: token as Hex, data, ...at })), pool];
+  });
+  const again = await source.call(withState(calls));
   const foreign = silent.find((_, i) => again[4 * i] === NO_CODE || again[4 * i + 3] === NO_CODE);
   if (foreign !== undefined)
     throw new UpstreamError(`The node has no code at block ${at.block} for ${poolOf.get(foreign)}.`);

@@ -105,6 +105,9 @@ describe("UnknownPools", () => {
         time: headersUpTo(CREATED)[CREATED]?.timestamp,
       };
       expect(await unknownPools.identify(only)).to.deep.equal([{ pool: expected, gauge: undefined }]);
+      // A node without the head's state would make pools foreign.
+      for (const { block, needsState = false } of source.calls.flat())
+        expect(needsState, `block ${block}`).to.equal(block === HEAD);
     });
   }
 

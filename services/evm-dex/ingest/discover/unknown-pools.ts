@@ -1,5 +1,5 @@
 import { encodeCall, readAddress } from "../../../shared/evm/abi.ts";
-import type { EthCall, EvmSource, Hex } from "../../../shared/evm/port.ts";
+import { type EthCall, type EvmSource, type Hex, withState } from "../../../shared/evm/port.ts";
 import type { Factory } from "../../deployments.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import type { PoolCreatedEvent } from "../../protocols/protocol.ts";
@@ -55,7 +55,7 @@ export class UnknownPools {
     // Nodes have the state of the head; a node that is behind must not be read before the contract's first event.
     const head = Math.max(...unknown.map(([, block]) => block), (await this.#source.head()).number);
     const results = await this.#source.call(
-      unknown.map(([address]) => ({ to: address as Hex, data: FACTORY, block: head })),
+      withState(unknown.map(([address]) => ({ to: address as Hex, data: FACTORY, block: head }))),
     );
     const found: IdentifiedPool[] = [];
     for (const [i, [address, block]] of unknown.entries()) {
@@ -77,11 +77,11 @@ export class UnknownPools {
     { factory, head, seen }: { factory: Factory; head: number; seen: number },
   ): Promise<CreatedPool | undefined> {
     const { identity } = protocolOf(factory.kind);
-    const created = identity.read(address, await this.#source.call(identity.calls(address, head)));
+    const created = identity.read(address, await this.#source.call(withState(identity.calls(address, head))));
     if (created === undefined) return undefined;
     const hasPool = async (block: number) => {
       const call = identity.getPool(created, { factory: factory.address, block });
-      return this.#isPool(call, created);
+      return this.#isPool({ ...call, needsState: block === head }, created);
     };
     if ((await hasPool(head)) !== true) return undefined;
     const block =
@@ -100,7 +100,7 @@ export class UnknownPools {
     if (voter === undefined) return undefined;
     const gaugeAt = async (block: number) => {
       const [result] = await this.#source.call([
-        { to: voter, data: encodeCall(GAUGES, [pool as Hex]), block },
+        { to: voter, data: encodeCall(GAUGES, [pool as Hex]), block, needsState: block === head },
       ]);
       return typeof result === "string" ? parseAddressWord(result) : null;
     };

@@ -112,6 +112,7 @@ async function readPhases(
       to: proxy,
       data: encodeCall(PHASE_AGGREGATORS, [i + 1]),
       block,
+      needsState: true,
     })),
   );
   return results.flatMap((result) => {
@@ -121,7 +122,7 @@ async function readPhases(
 }
 
 function callOf(to: Hex, { selector, block }: { selector: Hex; block: number }): EthCall {
-  return { to, data: selector, block };
+  return { to, data: selector, block, needsState: true };
 }
 
 function wordOf(result: Hex | null | undefined): Hex | undefined {

@@ -1,4 +1,4 @@
-import type { EvmSource } from "../../../shared/evm/port.ts";
+import { type EvmSource, withState } from "../../../shared/evm/port.ts";
 import type { GaugeFacts } from "../../protocols/protocol.ts";
 import type { PoolEntry } from "../state/pool-book.ts";
 import { balanceCalls, readBalance } from "./balances.ts";
@@ -54,7 +54,7 @@ async function anchorUnknown(
   head: number,
 ): Promise<void> {
   if (pools.length === 0) return;
-  const balances = await source.call(pools.flatMap(({ entry }) => balanceCalls(entry.row, head)));
+  const balances = await source.call(withState(pools.flatMap(({ entry }) => balanceCalls(entry.row, head))));
   pools.forEach(({ entry }, i) => {
     const amount0 = readBalance(balances[2 * i]) ?? 0n;
     const amount1 = readBalance(balances[2 * i + 1]) ?? 0n;

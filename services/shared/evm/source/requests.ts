@@ -161,12 +161,14 @@ function pickSuggestion(refused: readonly Fault[], { fromBlock, toBlock }: LogRa
 }
 
 /** Requests return data; null for a revert, and where no endpoint has the state of that block. */
-export function createCallRequest({ to, data, block, confirmRevert }: EthCall): RpcRequest<Hex | null> {
+export function createCallRequest(call: EthCall): RpcRequest<Hex | null> {
+  const { to, data, block, confirmRevert, needsState = false } = call;
+  const isMissing = (refusals: readonly Fault[]) =>
+    !needsState && refusals.every(({ kind }) => kind === "state");
   return {
     calls: [{ method: "eth_call", params: [{ to, data }, toQuantity(block)], needsConsistencyCheck: true }],
     read: ([reply]) => parseReturnData(reply, confirmRevert),
-    conclude: (refusals) =>
-      isReverted(refusals) || refusals.every(({ kind }) => kind === "state") ? { value: null } : undefined,
+    conclude: (refusals) => (isReverted(refusals) || isMissing(refusals) ? { value: null } : undefined),
   };
 }
 

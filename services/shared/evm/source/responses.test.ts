@@ -2,7 +2,14 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../rpc-client/testkit/fake-network.ts";
-import { BlockUnavailable, CallTooHeavy, RangeTooLarge, UpstreamError } from "../port.ts";
+import {
+  BlockUnavailable,
+  CallTooHeavy,
+  type EthCall,
+  RangeTooLarge,
+  UpstreamError,
+  withState,
+} from "../port.ts";
 import { answerHonestly, type FakeChain, fakeHash, fakeHeader, TOPIC } from "../testkit/fake-chain.ts";
 import { failure, type Handler, honest, isCheck, setUpSource, whenAsked } from "../testkit/source-setup.ts";
 
@@ -164,6 +171,19 @@ describe("EvmSource.call", () => {
   it("returns null where every endpoint has pruned the state", async () => {
     const { source, clock } = setUpSource((chain) => ({ "a.test": pruned(chain), "b.test": pruned(chain) }));
     expect(await clock.run(source.call([call]))).to.deep.equal([null]);
+  });
+
+  it("throws there for state that every node has, and takes a revert for one all the same", async () => {
+    const [needing] = withState([call]);
+    const missing = setUpSource((chain) => ({ "a.test": pruned(chain), "b.test": pruned(chain) }));
+    const error = await failure(missing.clock.run(missing.source.call([needing as EthCall])));
+    expect(error).to.be.instanceOf(UpstreamError);
+    expect((error as Error).message).to.contain("missing trie node");
+    const reverted = setUpSource((chain) => ({
+      "a.test": pruned(chain),
+      "b.test": say(3, "execution reverted")(chain),
+    }));
+    expect(await reverted.clock.run(reverted.source.call([needing as EthCall]))).to.deep.equal([null]);
   });
 
   it("does not take a node that has not seen the block for a revert", async () => {
