@@ -43,7 +43,13 @@ export interface ThreadWork<Q> {
   readonly closedError: (request: Q) => Error;
 }
 
-/** Sends requests to a thread, or to its fallback while it is not up. `close` ends the thread. */
+/**
+ * Sends requests to a thread, or to its fallback while it is not up. `close` ends the thread.
+ *
+ * Each result waits for a turn of the event loop. Node delivers a thread's messages in one turn for as long as there are any
+ * (up to 1,000), with all that their promises set off: of a thread that is faster than the consumer the next one is always
+ * there, and no timer, request or signal would be handled for minutes.
+ */
 export function createThreadClient<Q>(options: ThreadWork<Q>): {
   request(request: Q): Promise<unknown>;
   close(): Promise<void>;
@@ -63,8 +69,10 @@ export function createThreadClient<Q>(options: ThreadWork<Q>): {
     else {
       const pending = waiting.get(message.id);
       waiting.delete(message.id);
-      if (message.kind === "result") pending?.resolve(message.value);
-      else pending?.reject(options.toError(message.failure));
+      setImmediate(() => {
+        if (message.kind === "result") pending?.resolve(message.value);
+        else pending?.reject(options.toError(message.failure));
+      });
     }
   }
 
