@@ -23,14 +23,22 @@ export async function createDayNode(
 ): Promise<(request: RpcCall) => Promise<RpcReply>> {
   const files = await listArchiveFiles(folder);
   const kept = new Map<number, Promise<PortalBlock[]>>();
+  /** Of the files that were read: who names a block by its hash has it from here. */
+  const numbers = new Map<unknown, number>();
   const last = (await readWhole(files.at(-1)?.path ?? "")).at(-1) as PortalBlock;
+
+  async function readFile(path: string): Promise<PortalBlock[]> {
+    const blocks = await readWhole(path);
+    for (const { header } of blocks) numbers.set(header.hash, header.number);
+    return blocks;
+  }
 
   async function blockAt(number: number): Promise<PortalBlock | undefined> {
     const at = files.findLastIndex(({ first }) => first <= number);
     if (at < 0 || number > last.header.number) return undefined;
     const file = files[at] as (typeof files)[number];
     let blocks = kept.get(at);
-    if (blocks === undefined) blocks = readWhole(file.path);
+    if (blocks === undefined) blocks = readFile(file.path);
     // The one used last comes last.
     kept.delete(at);
     kept.set(at, blocks);
@@ -38,17 +46,26 @@ export async function createDayNode(
     return (await blocks)[number - file.first];
   }
 
-  async function logsOf(filter: Readonly<Record<string, unknown>>): Promise<string> {
+  /** Undefined for the hash of no known block. */
+  function rangeOf({ blockHash, fromBlock, toBlock }: Readonly<Record<string, unknown>>) {
+    if (blockHash === undefined)
+      return { from: numberOf(fromBlock, last), to: Math.min(numberOf(toBlock, last), last.header.number) };
+    const number = numbers.get(blockHash);
+    return number === undefined ? undefined : { from: number, to: number };
+  }
+
+  async function logsOf(filter: Readonly<Record<string, unknown>>): Promise<RpcReply> {
+    const range = rangeOf(filter);
+    if (range === undefined) return { error: { code: -32000, message: "unknown block" } };
     const isWanted = matcherOf(filter);
     const parts: string[] = [];
-    const to = Math.min(numberOf(filter.toBlock, last), last.header.number);
-    for (let number = numberOf(filter.fromBlock, last); number <= to; number++) {
+    for (let number = range.from; number <= range.to; number++) {
       const block = await blockAt(number);
       if (block === undefined) continue;
       const place = `"blockNumber":"${hex(number)}","blockHash":"${block.header.hash}","removed":false`;
       for (const log of block.logs) if (isWanted(log)) parts.push(logText(log, place));
     }
-    return `[${parts.join(",")}]`;
+    return { result: new RawJson(`[${parts.join(",")}]`) };
   }
 
   return async ({ method, params = [] }) => {
@@ -58,8 +75,7 @@ export async function createDayNode(
       const block = await blockAt(numberOf(params[0], last));
       return { result: block === undefined ? null : toRpcBlock(block, params[1] === true) };
     }
-    if (method === "eth_getLogs")
-      return { result: new RawJson(await logsOf(params[0] as Readonly<Record<string, unknown>>)) };
+    if (method === "eth_getLogs") return logsOf(params[0] as Readonly<Record<string, unknown>>);
     if (method === "eth_call") {
       const { to, data, input } = params[0] as { to: string; data?: string; input?: string };
       const result = call(to.toLowerCase(), data ?? input ?? "0x", last.header.number);

@@ -50,6 +50,11 @@ describeThorough("the process of a synthetic day", () => {
     const identityOf = ({ blockHash, logIndex, transactionHash, address, topics, data }: RawLog) =>
       [blockHash, logIndex, transactionHash, address, data, ...topics].join();
     expect((await source.logs(range, filter)).map(identityOf)).to.deep.equal(told.map(identityOf));
+    const [middle] = await source.headers([40]);
+    const ofBlock = { fromBlock: 40, toBlock: 40, blockHash: middle?.hash as Hex };
+    expect((await source.logs(ofBlock, filter)).map(identityOf)).to.deep.equal(
+      told.filter(({ blockNumber }) => blockNumber === 40).map(identityOf),
+    );
     const { number, hash } = await source.head();
     expect({ number, hash }).to.deep.equal({ number: day.expected.headNumber, hash: day.expected.headHash });
   });
