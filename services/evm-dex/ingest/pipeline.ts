@@ -18,7 +18,7 @@ import { loadIndexer } from "./state/load-indexer.ts";
 import { ObservationBook } from "./state/observation-book.ts";
 import { healIndexer, type Undone } from "./undo/heal.ts";
 
-interface PipelineDeps {
+export interface PipelineDeps {
   readonly store: Store;
   readonly source: EvmSource;
   readonly chain: ChainDeployments;

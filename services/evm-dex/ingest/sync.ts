@@ -5,78 +5,40 @@ import type { BlockHeader, EvmSource } from "../../shared/evm/port.ts";
 import { indexedBlock } from "../../shared/index/evm/checkpoint.ts";
 import { ForkFinder, indexIdentityOf } from "../../shared/index/evm/fork.ts";
 import { followHead, type SyncContext } from "../../shared/index/follow-head.ts";
-import type { ChainGauges } from "../../shared/ingest/metrics.ts";
 import { Mutex } from "../../shared/process/mutex.ts";
 import { guardedPut } from "../../shared/storage/lease.ts";
 import type { WriteStep } from "../../shared/storage/port.ts";
-import type { ChainDeployments } from "../deployments.ts";
-import { type CheckpointRow, checkpoints, tokens } from "../store/collections.ts";
-import { type IngestPipeline, NewPoolsFound, prepareBatch, writeAdded } from "./apply.ts";
+import { type CheckpointRow, checkpoints } from "../store/collections.ts";
+import { NewPoolsFound } from "./apply.ts";
+import { BatchWriter, type BatchWriterDeps } from "./batch-writer.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
 import { readTail, readUpTo, TAIL_BLOCKS } from "./fetch/catch-up.ts";
-import type { Fetcher } from "./fetch/fetcher.ts";
 import { prefetchNext } from "./fetch/prefetch.ts";
 import { findLastRow, withinIndex } from "./fork.ts";
-import { createFetcher, healPipeline, openPipeline } from "./pipeline.ts";
-import { listUnread } from "./reads/balance-turns.ts";
-import type { WrittenBatch } from "./retention/retention.ts";
-import type { NewHead } from "./snapshots/snapshot-writer.ts";
-import { readPriceStart } from "./start/price-start.ts";
+import { createFetcher } from "./pipeline.ts";
 import { blockBefore } from "./start-block.ts";
-import { describeNotice } from "./state/anchor-feeds.ts";
-import { loadPrices } from "./state/load-indexer.ts";
-import type { PoolEntry } from "./state/pool-book.ts";
-import { readUndone, type Undone } from "./undo/heal.ts";
 import { rollbackTo } from "./undo/rollback.ts";
-import { Unwritten } from "./unwritten.ts";
 
-/** How often the aggregators of feeds are read again. */
-const FEED_CHECK_BLOCKS = 1_000;
-
-export interface SyncDeps extends SyncContext {
-  readonly source: EvmSource;
+export interface SyncDeps extends SyncContext, BatchWriterDeps {
   /** The same source for a long run of blocks, closed after it. Absent = `source` does for that too. */
   readonly openBulkSource?: () => EvmSource;
-  readonly chain: ChainDeployments;
-  readonly gauges?: ChainGauges | undefined;
-  /** Called when the index has come to the head, before it goes on. */
-  readonly onHead?: (head: NewHead) => Promise<void>;
-  /** Called after each written batch, before the next one. */
-  readonly afterBatch?: (batch: WrittenBatch) => Promise<void>;
-  /** Contracts that one eth_getLogs may name. */
-  readonly maxAddresses?: number | undefined;
 }
 
 /** Keeps the store of one chain equal to the chain: backfill, head, reorgs. */
 export class ChainSync {
   readonly #deps: SyncDeps;
-  #checkpoint: CheckpointRow;
-  #pipeline: IngestPipeline;
-  #fetcher: Fetcher;
+  readonly #batches: BatchWriter;
   readonly #finality: Finality;
   readonly #forks: ForkFinder;
   #isFollowing = false;
-  /** What the pipeline has added since the checkpoint. */
-  readonly #unwritten = new Unwritten();
-  /** The store was rolled back, and the pipeline is not yet. */
-  #isBehindStore = false;
   /** One writer at a time: steps, reorgs, and the merging of history. */
   readonly #writer = new Mutex();
 
-  private constructor(
-    deps: SyncDeps,
-    {
-      finality,
-      checkpoint,
-      pipeline,
-    }: { checkpoint: CheckpointRow; pipeline: IngestPipeline; finality: Finality },
-  ) {
+  private constructor(deps: SyncDeps, { batches, finality }: { batches: BatchWriter; finality: Finality }) {
     this.#deps = deps;
+    this.#batches = batches;
     this.#finality = finality;
     this.#forks = new ForkFinder({ ...deps, finality, findLastRow });
-    this.#checkpoint = checkpoint;
-    this.#pipeline = pipeline;
-    this.#fetcher = createFetcher(deps, pipeline);
   }
 
   /** Undoes what an interrupted write left above the checkpoint, and loads the rest. */
@@ -92,7 +54,7 @@ export class ChainSync {
         "info",
         `Undid ${undone} events that an interrupted write left above block ${checkpoint.blockNumber}.`,
       );
-    return new ChainSync(deps, { checkpoint, finality, pipeline: await openPipeline(deps, checkpoint) });
+    return new ChainSync(deps, { batches: await BatchWriter.open(deps, { checkpoint, finality }), finality });
   }
 
   /** Whether the backfill is over. */
@@ -101,7 +63,7 @@ export class ChainSync {
   }
 
   get checkpoint(): CheckpointRow {
-    return this.#checkpoint;
+    return this.#batches.checkpoint;
   }
 
   /** Nothing up to this block is undone any more. */
@@ -121,7 +83,7 @@ export class ChainSync {
       source,
       signal,
       log,
-      checkpoint: () => this.#checkpoint,
+      checkpoint: () => this.checkpoint,
       step: async () => {
         const head = await source.head();
         gauges?.setHead(head);
@@ -143,15 +105,15 @@ export class ChainSync {
   }
 
   async #step(head: BlockHeader): Promise<boolean> {
-    const behind = head.number - this.#checkpoint.blockNumber;
+    const behind = head.number - this.checkpoint.blockNumber;
     if (behind < 0) {
-      if (await this.#forks.isReorg(head, this.#checkpoint))
+      if (await this.#forks.isReorg(head, this.checkpoint))
         throw new ReorgDetected(`The chain ends at block ${head.number}, on another branch than the index.`);
       return false;
     }
     this.#forks.resetLowerHeads();
     if (behind === 0) {
-      if (head.hash !== this.#checkpoint.blockHash)
+      if (head.hash !== this.checkpoint.blockHash)
         throw new ReorgDetected(`Block ${head.number} of chain ${this.#deps.source.chainId} was replaced.`);
       this.#isFollowing = true;
       return false;
@@ -161,17 +123,17 @@ export class ChainSync {
       await this.#catchUp(head);
     } else {
       this.#isFollowing = true;
-      const last = indexedBlock(this.#checkpoint);
+      const last = indexedBlock(this.checkpoint);
       const { signal } = this.#deps;
-      for await (const batch of readTail(last, { to: head.number, fetcher: this.#fetcher, signal }))
-        await this.#apply(batch, { head: head.number });
+      for await (const batch of readTail(last, { to: head.number, fetcher: this.#batches.fetcher, signal }))
+        await this.#apply(batch, head.number);
     }
     return true;
   }
 
   /** Before many blocks are fetched: the first of them would show a reorg, but only once they are here. */
   async #checkCheckpoint(): Promise<void> {
-    const { blockNumber, blockHash } = this.#checkpoint;
+    const { blockNumber, blockHash } = this.checkpoint;
     if (blockNumber < 0) return;
     const [header] = await this.#deps.source.headers([blockNumber]);
     if (header?.hash !== blockHash)
@@ -180,33 +142,33 @@ export class ChainSync {
 
   /** From far behind up to the head, by the source for many blocks. */
   async #catchUp(head: BlockHeader): Promise<void> {
-    const from = this.#checkpoint.blockNumber + 1;
+    const from = this.checkpoint.blockNumber + 1;
     const bulk = this.#deps.openBulkSource?.();
     bulk?.requireFinal(this.#finality.block);
     const deps = { ...this.#deps, source: bulk ?? this.#deps.source };
     const { report } = deps;
-    const onWait = (ms: number) => this.#unwritten.noteWait(ms);
-    const fetcher = createFetcher(deps, this.#pipeline);
+    const onWait = (ms: number) => this.#batches.noteWait(ms);
+    const fetcher = createFetcher(deps, this.#batches.pipeline);
     const stop = new AbortController();
     const signal = AbortSignal.any([deps.signal, stop.signal]);
     try {
-      const last = indexedBlock(this.#checkpoint);
+      const last = indexedBlock(this.checkpoint);
       const steps = readUpTo(
         { last, head },
         { source: deps.source, heads: this.#deps.source, fetcher, signal },
       );
       for await (const { batch, head: top, to } of prefetchNext(steps, onWait)) {
-        await this.#add(batch, { head: top });
+        await this.#batches.add(batch, this.#progress(top));
         const isEnd = batch.last.number === to || deps.signal.aborted;
-        if (!isEnd && !this.#unwritten.isDue(this.#pipeline.indexer.waiting)) continue;
-        const events = await this.#write({ head: top });
+        if (!isEnd && !this.#batches.isDue) continue;
+        const events = await this.#batches.write(this.#progress(top));
         if (to !== undefined) report({ stage: "backfill", from, to, at: batch.last.number, events });
         if (deps.signal.aborted) return;
       }
-      await this.#write({ head: head.number });
+      await this.#batches.write(this.#progress(head.number));
     } catch (error) {
       // What came before the error is kept.
-      await this.#write({ head: head.number });
+      await this.#batches.write(this.#progress(head.number));
       throw error;
     } finally {
       stop.abort();
@@ -214,92 +176,12 @@ export class ChainSync {
     }
   }
 
-  /** Adds and writes a batch, however it was fetched. Throws ReorgDetected unless it follows on the checkpoint. */
-  async #apply(batch: BlockBatch, { head }: { head: number }): Promise<void> {
-    await this.#add(batch, { head });
-    await this.#write({ head });
+  #apply(batch: BlockBatch, head: number): Promise<void> {
+    return this.#batches.apply(batch, this.#progress(head));
   }
 
-  /** Adds a batch to the pipeline. Throws ReorgDetected unless it follows on what is there. */
-  async #add(batch: BlockBatch, { head }: { head: number }): Promise<void> {
-    await this.#reopen();
-    const { blockNumber, blockHash } = this.#checkpoint;
-    const last = this.#unwritten.last?.last ?? { number: blockNumber, hash: blockHash };
-    if (batch.parent.number !== last.number || batch.parent.hash !== last.hash) {
-      const { number, hash } = batch.parent;
-      throw new ReorgDetected(
-        `Block ${number + 1} follows on ${hash}, not on block ${last.number}, ${last.hash}.`,
-      );
-    }
-    await this.#priceStart();
-    await this.#rereadFeeds(head);
-    if (batch.last.number === head) {
-      // State is read of its blocks alone.
-      await this.#write({ head });
-      await this.#claimUnread(head);
-    }
-    await prepareBatch(this.#pipeline, { batch, checkpoint: this.#checkpoint, chainHead: head });
-    this.#unwritten.add(this.#pipeline.indexer, batch);
-  }
-
-  /** Writes what was added; returns how many events. */
-  async #write({ head }: { head: number }): Promise<number> {
-    const taken = this.#unwritten.take();
-    if (taken === undefined) return 0;
-    const { batch, events } = taken;
-    const reachesHead = batch.last.number === head;
-    const applied = await writeAdded(this.#pipeline, {
-      batch,
-      checkpoint: this.#checkpoint,
-      chainHead: head,
-      // Blocks on the way there are followed by others within moments.
-      observe: reachesHead,
-    });
-    this.#unwritten.settle();
-    this.#checkpoint = applied.checkpoint;
-    await this.#reportFeeds();
-    this.#finality.follow(batch.last, { isHead: reachesHead });
-    this.#deps.gauges?.setIndexedBlock({ number: batch.last.number, time: batch.last.time, events });
-    if (reachesHead) await this.#deps.onHead?.(applied);
-    const { checkpoint } = applied;
-    await this.#deps.afterBatch?.({ checkpoint, events, isFollowing: this.#isFollowing });
-    return events;
-  }
-
-  /** Before the first block: the prices that follow from pools older than the index. */
-  async #priceStart(): Promise<void> {
-    const { store, chain } = this.#deps;
-    const { feedContracts } = this.#pipeline;
-    const context = { ...this.#deps, anchors: chain.stablecoins, feedContracts };
-    const isRead = await readPriceStart(context, this.#checkpoint);
-    if (isRead) await loadPrices(store, { indexer: this.#pipeline.indexer, anchors: chain.stablecoins });
-  }
-
-  /** A feed's proxy moves to another aggregator every few years, without an event that tells. */
-  async #rereadFeeds(head: number): Promise<void> {
-    const { feedContracts } = this.#pipeline;
-    if (feedContracts.isEmpty || head - feedContracts.readAt < FEED_CHECK_BLOCKS) return;
-    await feedContracts.load(this.#deps.source, head);
-  }
-
-  async #reportFeeds(): Promise<void> {
-    const { store, chain, log } = this.#deps;
-    for (const notice of this.#pipeline.indexer.prices.feeds.takeNotices()) {
-      const row = await store.get(tokens, { chainId: chain.chainId, address: notice.token });
-      log("warn", describeNotice(notice, row?.symbol ?? notice.token), { token: notice.token });
-    }
-  }
-
-  /**
-   * Balances that earlier blocks or a rollback left unread, and those whose turn it is, are read with the blocks that
-   * reach the head, where every node has the state, and written with their checkpoint: between two checkpoints no
-   * response changes.
-   */
-  async #claimUnread(head: number): Promise<void> {
-    const { indexer } = this.#pipeline;
-    const unread = listUnread(indexer.pools.observed, head);
-    await indexer.pools.prepare(unread);
-    for (const pool of unread) indexer.touch(indexer.pools.get(pool) as PoolEntry);
+  #progress(head: number) {
+    return { head, isFollowing: this.#isFollowing };
   }
 
   /**
@@ -324,7 +206,7 @@ export class ChainSync {
       const { store, guard } = this.#deps;
       const steps = await stepsOf(this.#finality.block.time);
       if (steps.length > 0) await store.write([...guard(), ...steps]);
-      this.#pipeline.indexer.forget(pools);
+      this.#batches.pipeline.indexer.forget(pools);
     });
   }
 
@@ -335,64 +217,32 @@ export class ChainSync {
   ): Promise<void> {
     return this.#writer.run(async () => {
       const { store, guard } = this.#deps;
-      const checkpoint = { ...this.#checkpoint, fromBlock: from.number, fromTime: from.time };
+      const checkpoint = { ...this.checkpoint, fromBlock: from.number, fromTime: from.time };
       await store.write([...guard(), ...(await stepsOf()), ...guardedPut(guard, checkpoints, checkpoint)]);
-      this.#checkpoint = checkpoint;
-      this.#pipeline = await openPipeline(this.#deps, checkpoint);
-      this.#fetcher = createFetcher(this.#deps, this.#pipeline);
+      await this.#batches.restart(checkpoint);
     });
   }
 
   async #heal(): Promise<void> {
-    const { store, source, chain, log, guard } = this.#deps;
-    const { fromBlock, blockNumber } = this.#checkpoint;
-    const fork = withinIndex(await this.#forks.find(this.#checkpoint), this.#checkpoint);
-    if (fork === undefined || fork?.number === blockNumber) return;
-    const target = fork ?? (await blockBefore(source, fromBlock));
+    const { source, log } = this.#deps;
+    const fork = withinIndex(await this.#forks.find(this.checkpoint), this.checkpoint);
+    if (fork === undefined || fork?.number === this.checkpoint.blockNumber) return;
+    const target = fork ?? (await blockBefore(source, this.checkpoint.fromBlock));
     const head = await source.head();
     const toBlock = Math.min(head.number, target.number + TAIL_BLOCKS);
     const replacement =
       toBlock > target.number
-        ? await this.#fetcher.readTail({ fromBlock: target.number + 1, toBlock }, target.hash)
+        ? await this.#batches.fetcher.readTail({ fromBlock: target.number + 1, toBlock }, target.hash)
         : undefined;
-    const isHealed = !this.#unwritten.isBroken && !this.#isBehindStore && target.number >= fromBlock;
-    const { indexer } = this.#pipeline;
-    const undone = isHealed ? await readUndone(store, { indexer, target: target.number }) : undefined;
-    this.#isBehindStore = true;
-    const observed = undone?.changed;
-    const removed = await rollbackTo(store, { checkpoint: this.#checkpoint, target, guard, observed });
-    log(
-      "warn",
-      `Chain ${chain.chainId} reorganised ${blockNumber - target.number} blocks down to ${target.number}; ${removed} events undone.`,
-    );
-    this.#checkpoint = {
-      ...this.#checkpoint,
-      blockNumber: target.number,
-      blockHash: target.hash,
-      blockTime: target.time,
-    };
-    await this.#reopen(undone);
+    await this.#batches.rollback(target);
     this.#forks.resetLowerHeads();
     if (replacement === undefined) return;
     try {
-      await this.#apply(replacement, { head: head.number });
+      await this.#apply(replacement, head.number);
     } catch (error) {
       // The next step reads it again.
       if (!(error instanceof NewPoolsFound)) throw error;
       log("warn", error.message);
     }
-  }
-
-  /** Brings a pipeline back to the checkpoint that is behind its store or broken; loads it anew where `undone` is not known. */
-  async #reopen(undone?: Undone): Promise<void> {
-    if (!this.#isBehindStore && !this.#unwritten.isBroken) return;
-    const checkpoint = this.#checkpoint;
-    this.#pipeline =
-      undone === undefined
-        ? await openPipeline(this.#deps, checkpoint)
-        : await healPipeline(this.#deps, this.#pipeline, { checkpoint, undone });
-    this.#fetcher = createFetcher(this.#deps, this.#pipeline);
-    this.#unwritten.clear();
-    this.#isBehindStore = false;
   }
 }

@@ -1,0 +1,228 @@
+import { ReorgDetected } from "../../shared/chain-errors.ts";
+import type { Finality } from "../../shared/evm/finality/finality.ts";
+import type { StoredBlock } from "../../shared/evm/port.ts";
+import type { SyncContext } from "../../shared/index/follow-head.ts";
+import type { ChainGauges } from "../../shared/ingest/metrics.ts";
+import { type CheckpointRow, tokens } from "../store/collections.ts";
+import { type IngestPipeline, prepareBatch, writeAdded } from "./apply.ts";
+import type { BlockBatch } from "./fetch/block-batch.ts";
+import type { Fetcher } from "./fetch/fetcher.ts";
+import { createFetcher, healPipeline, openPipeline, type PipelineDeps } from "./pipeline.ts";
+import { listUnread } from "./reads/balance-turns.ts";
+import type { WrittenBatch } from "./retention/retention.ts";
+import type { NewHead } from "./snapshots/snapshot-writer.ts";
+import { readPriceStart } from "./start/price-start.ts";
+import { describeNotice } from "./state/anchor-feeds.ts";
+import { loadPrices } from "./state/load-indexer.ts";
+import type { PoolEntry } from "./state/pool-book.ts";
+import { readUndone, type Undone } from "./undo/heal.ts";
+import { rollbackTo } from "./undo/rollback.ts";
+import { Unwritten } from "./unwritten.ts";
+
+/** How often the aggregators of feeds are read again. */
+const FEED_CHECK_BLOCKS = 1_000;
+
+export interface BatchWriterDeps extends PipelineDeps, Pick<SyncContext, "signal"> {
+  readonly gauges?: ChainGauges | undefined;
+  /** Called when the index has come to the head, before it goes on. */
+  readonly onHead?: (head: NewHead) => Promise<void>;
+  /** Called after each written batch, before the next one. */
+  readonly afterBatch?: (batch: WrittenBatch) => Promise<void>;
+}
+
+/** Where the chain is while a batch is added or written. */
+interface Progress {
+  readonly head: number;
+  /** Whether the backfill is over. */
+  readonly isFollowing: boolean;
+}
+
+/**
+ * Adds batches to a pipeline and writes them with their checkpoint. A pipeline that has failed on the way, or whose store
+ * was rolled back without it, is opened anew before the next batch.
+ */
+export class BatchWriter {
+  readonly #deps: BatchWriterDeps;
+  readonly #finality: Finality;
+  #checkpoint: CheckpointRow;
+  #pipeline: IngestPipeline;
+  #fetcher: Fetcher;
+  /** What the pipeline has added since the checkpoint. */
+  readonly #unwritten = new Unwritten();
+  /** The store was rolled back, and the pipeline is not yet. */
+  #isBehindStore = false;
+
+  private constructor(
+    deps: BatchWriterDeps,
+    at: { checkpoint: CheckpointRow; pipeline: IngestPipeline; finality: Finality },
+  ) {
+    this.#deps = deps;
+    this.#finality = at.finality;
+    this.#checkpoint = at.checkpoint;
+    this.#pipeline = at.pipeline;
+    this.#fetcher = createFetcher(deps, at.pipeline);
+  }
+
+  static async open(
+    deps: BatchWriterDeps,
+    { checkpoint, finality }: { checkpoint: CheckpointRow; finality: Finality },
+  ): Promise<BatchWriter> {
+    const pipeline = await openPipeline(deps, checkpoint);
+    return new BatchWriter(deps, { checkpoint, finality, pipeline });
+  }
+
+  get checkpoint(): CheckpointRow {
+    return this.#checkpoint;
+  }
+
+  /** Reads batches for the pipeline. */
+  get fetcher(): Fetcher {
+    return this.#fetcher;
+  }
+
+  get pipeline(): IngestPipeline {
+    return this.#pipeline;
+  }
+
+  /** Is told how long the source was waited for. */
+  noteWait(ms: number): void {
+    this.#unwritten.noteWait(ms);
+  }
+
+  /** Whether what was added is to be written now. */
+  get isDue(): boolean {
+    return this.#unwritten.isDue(this.#pipeline.indexer.waiting);
+  }
+
+  /** Adds and writes a batch, however it was fetched. Throws ReorgDetected unless it follows on the checkpoint. */
+  async apply(batch: BlockBatch, progress: Progress): Promise<void> {
+    await this.add(batch, progress);
+    await this.write(progress);
+  }
+
+  /** Adds a batch to the pipeline. Throws ReorgDetected unless it follows on what is there. */
+  async add(batch: BlockBatch, progress: Progress): Promise<void> {
+    const { head } = progress;
+    await this.#reopen();
+    const { blockNumber, blockHash } = this.#checkpoint;
+    const last = this.#unwritten.last?.last ?? { number: blockNumber, hash: blockHash };
+    if (batch.parent.number !== last.number || batch.parent.hash !== last.hash) {
+      const { number, hash } = batch.parent;
+      throw new ReorgDetected(
+        `Block ${number + 1} follows on ${hash}, not on block ${last.number}, ${last.hash}.`,
+      );
+    }
+    await this.#priceStart();
+    await this.#rereadFeeds(head);
+    if (batch.last.number === head) {
+      // State is read of its blocks alone.
+      await this.write(progress);
+      await this.#claimUnread(head);
+    }
+    await prepareBatch(this.#pipeline, { batch, checkpoint: this.#checkpoint, chainHead: head });
+    this.#unwritten.add(this.#pipeline.indexer, batch);
+  }
+
+  /** Writes what was added; returns how many events. */
+  async write({ head, isFollowing }: Progress): Promise<number> {
+    const taken = this.#unwritten.take();
+    if (taken === undefined) return 0;
+    const { batch, events } = taken;
+    const reachesHead = batch.last.number === head;
+    const applied = await writeAdded(this.#pipeline, {
+      batch,
+      checkpoint: this.#checkpoint,
+      chainHead: head,
+      // Blocks on the way there are followed by others within moments.
+      observe: reachesHead,
+    });
+    this.#unwritten.settle();
+    this.#checkpoint = applied.checkpoint;
+    await this.#reportFeeds();
+    this.#finality.follow(batch.last, { isHead: reachesHead });
+    this.#deps.gauges?.setIndexedBlock({ number: batch.last.number, time: batch.last.time, events });
+    if (reachesHead) await this.#deps.onHead?.(applied);
+    const { checkpoint } = applied;
+    await this.#deps.afterBatch?.({ checkpoint, events, isFollowing });
+    return events;
+  }
+
+  /** Takes store and pipeline back to a block. Where that fails on the way, the next batch or rollback goes on with it. */
+  async rollback(target: StoredBlock): Promise<void> {
+    const { store, chain, guard, log } = this.#deps;
+    const { blockNumber, fromBlock } = this.#checkpoint;
+    const isHealed = !this.#unwritten.isBroken && !this.#isBehindStore && target.number >= fromBlock;
+    const { indexer } = this.#pipeline;
+    const undone = isHealed ? await readUndone(store, { indexer, target: target.number }) : undefined;
+    this.#isBehindStore = true;
+    const observed = undone?.changed;
+    const removed = await rollbackTo(store, { checkpoint: this.#checkpoint, target, guard, observed });
+    log(
+      "warn",
+      `Chain ${chain.chainId} reorganised ${blockNumber - target.number} blocks down to ${target.number}; ${removed} events undone.`,
+    );
+    this.#checkpoint = {
+      ...this.#checkpoint,
+      blockNumber: target.number,
+      blockHash: target.hash,
+      blockTime: target.time,
+    };
+    await this.#reopen(undone);
+  }
+
+  /** Loads all books again, at a checkpoint that is stored. */
+  async restart(checkpoint: CheckpointRow): Promise<void> {
+    this.#checkpoint = checkpoint;
+    this.#pipeline = await openPipeline(this.#deps, checkpoint);
+    this.#fetcher = createFetcher(this.#deps, this.#pipeline);
+  }
+
+  /** Before the first block: the prices that follow from pools older than the index. */
+  async #priceStart(): Promise<void> {
+    const { store, chain } = this.#deps;
+    const { feedContracts } = this.#pipeline;
+    const context = { ...this.#deps, anchors: chain.stablecoins, feedContracts };
+    const isRead = await readPriceStart(context, this.#checkpoint);
+    if (isRead) await loadPrices(store, { indexer: this.#pipeline.indexer, anchors: chain.stablecoins });
+  }
+
+  /** A feed's proxy moves to another aggregator every few years, without an event that tells. */
+  async #rereadFeeds(head: number): Promise<void> {
+    const { feedContracts } = this.#pipeline;
+    if (feedContracts.isEmpty || head - feedContracts.readAt < FEED_CHECK_BLOCKS) return;
+    await feedContracts.load(this.#deps.source, head);
+  }
+
+  async #reportFeeds(): Promise<void> {
+    const { store, chain, log } = this.#deps;
+    for (const notice of this.#pipeline.indexer.prices.feeds.takeNotices()) {
+      const row = await store.get(tokens, { chainId: chain.chainId, address: notice.token });
+      log("warn", describeNotice(notice, row?.symbol ?? notice.token), { token: notice.token });
+    }
+  }
+
+  /**
+   * Balances that earlier blocks or a rollback left unread, and those whose turn it is, are read with the blocks that
+   * reach the head, where every node has the state, and written with their checkpoint: between two checkpoints no
+   * response changes.
+   */
+  async #claimUnread(head: number): Promise<void> {
+    const { indexer } = this.#pipeline;
+    const unread = listUnread(indexer.pools.observed, head);
+    await indexer.pools.prepare(unread);
+    for (const pool of unread) indexer.touch(indexer.pools.get(pool) as PoolEntry);
+  }
+
+  /** Brings a pipeline back to the checkpoint that is behind its store or broken; loads it anew where `undone` is not known. */
+  async #reopen(undone?: Undone): Promise<void> {
+    if (!this.#isBehindStore && !this.#unwritten.isBroken) return;
+    const checkpoint = this.#checkpoint;
+    this.#pipeline =
+      undone === undefined
+        ? await openPipeline(this.#deps, checkpoint)
+        : await healPipeline(this.#deps, this.#pipeline, { checkpoint, undone });
+    this.#fetcher = createFetcher(this.#deps, this.#pipeline);
+    this.#unwritten.clear();
+    this.#isBehindStore = false;
+  }
+}
