@@ -72,7 +72,7 @@ export async function prepareBatch(pipeline: IngestPipeline, options: AddOptions
   const described = await readPoolRows(pipeline, {
     chainId: source.chainId,
     created: batch.created,
-    // Symbols and decimals do not change: read at the head, whose state every node has.
+    // What does not change is read at the head, whose state every node has.
     block: chainHead,
   });
   for (const token of described.tokens) indexer.addToken(token);
