@@ -50,6 +50,17 @@ const STEADY: readonly BlockPlan[] = Array.from({ length: 12 }, (_, i) => ({
   events: [{ pool: i % 2 === 0 ? 0 : 4, kind: 5, user: 0, size: 2 }],
 }));
 
+/** TVL is known after the third block alone: the fourth, in the same hour, makes the pool's price unknown. */
+const LOST_IN_AN_HOUR: readonly BlockPlan[] = [
+  { seconds: 0, events: [{ pool: 1, kind: 0, user: 0, size: 1 }] },
+  { seconds: 0, events: [] },
+  { seconds: 0, events: [{ pool: 2, kind: 0, user: 0, size: 1 }] },
+  { seconds: 0, events: [{ pool: 2, kind: 4, user: 0, size: 8 }] },
+  { seconds: 0, events: [{ pool: 0, kind: 0, user: 0, size: 1 }] },
+  { seconds: 3 * DAY, events: [] },
+  { seconds: 0, events: [{ pool: 0, kind: 0, user: 0, size: 1 }] },
+];
+
 type Tvls = Map<number, number | null>;
 
 /** What ohlcv/pool says of a pool by the start of its candles. */
@@ -227,7 +238,13 @@ describeOnEngines(
           compared += kept.length;
           await Promise.all([once.remove(), twice.remove()]);
         }),
-        { numRuns, examples: [[STEADY, 5]] },
+        {
+          numRuns: Math.max(2, numRuns),
+          examples: [
+            [STEADY, 5],
+            [LOST_IN_AN_HOUR, 4],
+          ],
+        },
       );
       expect(compared).to.be.at.least(leastCases(isSqlite ? 5 * numRuns : 1));
     });

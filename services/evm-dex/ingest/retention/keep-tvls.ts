@@ -34,6 +34,7 @@ export async function* keepTvls(
 ): AsyncGenerator<number, void, undefined> {
   const { chainId, store } = deps;
   const { bound, checkpoint } = at;
+  const firstHour = startOf(checkpoint.fromTime, HOUR);
   let row = await openTvls(deps, checkpoint);
   while (row.goneTime < bound) {
     const day = await nextDayBlocks(store, { ...at, ...row, clock: poolEvents });
@@ -43,7 +44,7 @@ export async function* keepTvls(
     const last = isKept ? await lastEventBlock(store, { chainId, block: row.blockNumber - 1 }) : undefined;
     const end = isKept ? Math.min(day.toTime, (last?.time ?? 0) + 1) : day.toTime;
     const start = day.toTime - DAY;
-    if (end > start) yield* keepDay(deps, { start, end, isKept });
+    if (end > start) yield* keepDay(deps, { start, end, isKept, firstHour });
     row = { ...row, goneTime: day.toTime, goneBlock: day.toBlock };
     await mark(deps, row);
   }
@@ -75,6 +76,8 @@ interface TvlDay {
   readonly end: number;
   /** Whether rows of the day that are stored stay. */
   readonly isKept: boolean;
+  /** Start of the hour in which the index begins. */
+  readonly firstHour: number;
 }
 
 async function* keepDay(
@@ -88,7 +91,7 @@ async function* keepDay(
       const pools = await getPools(store, { chainId, addresses: addresses.slice(at, at + POOLS_A_STEP) });
       for await (const found of lastEventsByHour(store, { chainId, pools, ...day })) events.push(...found);
       const tvls = await readTvlsAfter(store, { chainId, events });
-      const rows = await toWrite(deps, { rows: rowsOf(events, tvls), isKept: day.isKept });
+      const rows = await toWrite(deps, { rows: rowsOf(events, tvls, day.firstHour), isKept: day.isKept });
       if (rows.length > 0) await store.write([...guard(), put(poolTvls, rows)]);
       yield events.length;
     }
@@ -118,8 +121,15 @@ async function* lastEventsByHour(
   }
 }
 
-/** A row for each hour and day with events; none of the hours of a day in which TVL is never known. */
-function rowsOf(events: readonly HourEvent[], tvls: readonly (number | null)[]): PoolTvlRow[] {
+/**
+ * A row for each hour and day with events; of a day in which TVL is never known none of the hours but the index's first. Older
+ * history may have events of that hour too, after which TVL was known: it must not stand for the whole hour.
+ */
+function rowsOf(
+  events: readonly HourEvent[],
+  tvls: readonly (number | null)[],
+  firstHour: number,
+): PoolTvlRow[] {
   const byPool = new Map<string, { time: number; tvlUsd: number | null; chainId: number }[]>();
   for (const [i, { pool, event }] of events.entries()) {
     const known = byPool.get(pool.poolAddress) ?? [];
@@ -132,7 +142,8 @@ function rowsOf(events: readonly HourEvent[], tvls: readonly (number | null)[]):
       return { chainId, poolAddress, span, start: startOf(time, span), tvlUsd };
     };
     const isKnown = hours.some(({ tvlUsd }) => tvlUsd !== null);
-    return [...hours.slice(0, 1).map(rowOf(DAY)), ...(isKnown ? hours.map(rowOf(HOUR)) : [])];
+    const told = isKnown ? hours : hours.filter(({ time }) => startOf(time, HOUR) === firstHour);
+    return [...hours.slice(0, 1).map(rowOf(DAY)), ...told.map(rowOf(HOUR))];
   });
 }
 
