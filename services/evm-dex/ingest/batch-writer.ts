@@ -173,8 +173,12 @@ export class BatchWriter {
   /** Loads all books again, at a checkpoint that is stored. */
   async restart(checkpoint: CheckpointRow): Promise<void> {
     this.#checkpoint = checkpoint;
-    this.#pipeline = await openPipeline(this.#deps, checkpoint);
-    this.#fetcher = createFetcher(this.#deps, this.#pipeline);
+    this.#use(await openPipeline(this.#deps, checkpoint));
+  }
+
+  #use(pipeline: IngestPipeline): void {
+    this.#pipeline = pipeline;
+    this.#fetcher = createFetcher(this.#deps, pipeline);
   }
 
   /** Before the first block: the prices that follow from pools older than the index. */
@@ -217,11 +221,11 @@ export class BatchWriter {
   async #reopen(undone?: Undone): Promise<void> {
     if (!this.#isBehindStore && !this.#unwritten.isBroken) return;
     const checkpoint = this.#checkpoint;
-    this.#pipeline =
+    this.#use(
       undone === undefined
         ? await openPipeline(this.#deps, checkpoint)
-        : await healPipeline(this.#deps, this.#pipeline, { checkpoint, undone });
-    this.#fetcher = createFetcher(this.#deps, this.#pipeline);
+        : await healPipeline(this.#deps, this.#pipeline, { checkpoint, undone }),
+    );
     this.#unwritten.clear();
     this.#isBehindStore = false;
   }

@@ -13,7 +13,7 @@ import { toListings } from "../../views/pool-listing.ts";
 import type { CreatedPool } from "../fetch/block-batch.ts";
 import { type DiscoveryRange, listPoolScans, type PoolScan } from "./creation-scans.ts";
 import { readPoolRows } from "./pool-rows.ts";
-import { createHeadTokens, TokenReader } from "./token-reader.ts";
+import { TokenReader } from "./token-reader.ts";
 
 /**
  * Found pools are written in groups: in a list of half a million, every write of a few pools touches other pages in
@@ -45,7 +45,7 @@ export async function discoverPools(
   const { source, guard, writePools = WRITE_POOLS } = options;
   const { chainId } = source;
   const scans = await listPoolScans(store, { ...options, chainId });
-  const reader = { tokenReader: new TokenReader(store, source, createHeadTokens(source)), source };
+  const reader = { tokenReader: new TokenReader(store, source), source };
   let found = new FoundPools();
   const write = async (): Promise<void> => {
     const { created } = found;

@@ -7,7 +7,7 @@ import { createFakeSource } from "../../test/kit/fake-source.ts";
 import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
 import type { CreatedPool } from "../fetch/block-batch.ts";
 import { readPoolRows } from "./pool-rows.ts";
-import { TokenReader } from "./token-reader.ts";
+import { readTokens, TokenReader } from "./token-reader.ts";
 
 const FACTORY = address(0xfac);
 const CREATED_BLOCK = 2;
@@ -38,7 +38,7 @@ describe("readPoolRows", () => {
     const call = ({ to, data, block }: EthCall): Hex | null =>
       to === FACTORY && data !== SYMBOL ? feeAt(block) : null;
     const source = createFakeSource({ call });
-    const reader = { tokenReader: new TokenReader(store, source), source };
+    const reader = { tokenReader: new TokenReader(store, source, readTokens), source };
     const { pools } = await readPoolRows(reader, { chainId: CHAIN_ID, created: [created], block: HEAD });
     return pools[0]?.fee;
   };

@@ -14,7 +14,7 @@ import { put } from "../../../shared/storage/port.ts";
 import { tokens } from "../../store/collections.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
 import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
-import { createHeadTokens, TokenReader } from "./token-reader.ts";
+import { createHeadTokens, readTokens, TokenReader } from "./token-reader.ts";
 
 const SYMBOL = toFunctionSelector("symbol()");
 const DECIMALS = toFunctionSelector("decimals()");
@@ -45,7 +45,7 @@ function answering(results: Answers) {
 async function readOne(result: { symbol: Hex | null; decimals: Hex | null }) {
   const store = await openTestStore();
   const source = createFakeSource({ call: answering({ [address(1)]: result }) });
-  const { all } = await new TokenReader(store, source).read(poolsOf(1), AT);
+  const { all } = await new TokenReader(store, source, readTokens).read(poolsOf(1), AT);
   await store.close();
   return all.get(address(1));
 }
@@ -59,7 +59,7 @@ describe("TokenReader", () => {
         [address(2)]: { symbol: text("USDC"), decimals: word(6n) },
       }),
     });
-    const { all, fresh } = await new TokenReader(store, source).read(poolsOf(1, 2), AT);
+    const { all, fresh } = await new TokenReader(store, source, readTokens).read(poolsOf(1, 2), AT);
     const weth = { chainId: CHAIN_ID, address: address(1), symbol: "WETH", decimals: 18 };
     const usdc = { chainId: CHAIN_ID, address: address(2), symbol: "USDC", decimals: 6 };
     expect(fresh).to.deep.equal([weth, usdc]);
@@ -81,7 +81,7 @@ describe("TokenReader", () => {
     const source = createFakeSource({
       call: ({ to }) => (to === POOL ? poolResult : "0x"),
     });
-    const reader = new TokenReader(store, source);
+    const reader = new TokenReader(store, source, readTokens);
     const error = await reader.read(poolsOf(1), AT).catch((cause: unknown) => cause);
     expect(error).to.be.instanceOf(UpstreamError);
     expect((error as Error).message)
@@ -89,7 +89,7 @@ describe("TokenReader", () => {
       .and.contain("block 7");
     for (const result of [null, word(1n)] as (Hex | null)[]) {
       poolResult = result;
-      const { fresh } = await new TokenReader(store, source).read(poolsOf(1), AT);
+      const { fresh } = await new TokenReader(store, source, readTokens).read(poolsOf(1), AT);
       expect(fresh).to.deep.equal([{ chainId: CHAIN_ID, address: address(1), symbol: "", decimals: 0 }]);
     }
     await store.close();
@@ -102,7 +102,7 @@ describe("TokenReader", () => {
       const source = createFakeSource({
         call: ({ to }) => (to === POOL && asked++ !== switched ? null : "0x"),
       });
-      const error = await new TokenReader(store, source)
+      const error = await new TokenReader(store, source, readTokens)
         .read(poolsOf(1), AT)
         .catch((cause: unknown) => cause);
       expect(error, `question ${switched}`).to.be.instanceOf(UpstreamError);
@@ -117,7 +117,7 @@ describe("TokenReader", () => {
     const source = createFakeSource({
       call: answering({ [address(2)]: { symbol: text("NEW"), decimals: word(2n) } }),
     });
-    const reader = new TokenReader(store, source);
+    const reader = new TokenReader(store, source, readTokens);
     const first = await reader.read(poolsOf(1, 2), AT);
     expect(first.fresh.map((row) => row.symbol)).to.deep.equal(["NEW"]);
     expect(first.all.get(address(1))).to.deep.equal(known);

@@ -39,7 +39,7 @@ export class TokenReader {
   readonly #read: ReadTokens;
   readonly #known = new Map<string, TokenRow>();
 
-  constructor(store: Store, source: EvmSource, read: ReadTokens = readTokens) {
+  constructor(store: Store, source: EvmSource, read: ReadTokens = createHeadTokens(source)) {
     this.#store = store;
     this.#source = source;
     this.#read = read;
