@@ -1,6 +1,6 @@
 /** JSON-RPC over recorded blocks: headers, blocks with their senders, logs. Receipts are not recorded, and refused. */
 import type { PortalBlock, PortalItem } from "../../deploy/devnet/portal/block.ts";
-import { listArchiveFiles, parseLine, readArchiveLines } from "../../services/shared/evm/archive/files.ts";
+import type { DayBlocks } from "./day-blocks.ts";
 import type { DayCall } from "./day-calls.ts";
 
 export interface RpcCall {
@@ -13,44 +13,18 @@ export type RpcReply =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string } };
 
-/** Parsed files in memory: readers go forward. */
-const KEPT_FILES = 8;
-
 /** Answers calls of one recorded chain; `call` answers eth_call. */
-export async function createDayNode(
-  folder: string,
+export function createDayNode(
+  blocks: DayBlocks,
   { chainId, call }: { chainId: number; call: DayCall },
-): Promise<(request: RpcCall) => Promise<RpcReply>> {
-  const files = await listArchiveFiles(folder);
-  const kept = new Map<number, Promise<PortalBlock[]>>();
-  /** Of the files that were read: who names a block by its hash has it from here. */
-  const numbers = new Map<unknown, number>();
-  const last = (await readWhole(files.at(-1)?.path ?? "")).at(-1) as PortalBlock;
-
-  async function readFile(path: string): Promise<PortalBlock[]> {
-    const blocks = await readWhole(path);
-    for (const { header } of blocks) numbers.set(header.hash, header.number);
-    return blocks;
-  }
-
-  async function blockAt(number: number): Promise<PortalBlock | undefined> {
-    const at = files.findLastIndex(({ first }) => first <= number);
-    if (at < 0 || number > last.header.number) return undefined;
-    const file = files[at] as (typeof files)[number];
-    let blocks = kept.get(at);
-    if (blocks === undefined) blocks = readFile(file.path);
-    // The one used last comes last.
-    kept.delete(at);
-    kept.set(at, blocks);
-    if (kept.size > KEPT_FILES) kept.delete(kept.keys().next().value as number);
-    return (await blocks)[number - file.first];
-  }
+): (request: RpcCall) => Promise<RpcReply> {
+  const { last } = blocks;
 
   /** Undefined for the hash of no known block. */
   function rangeOf({ blockHash, fromBlock, toBlock }: Readonly<Record<string, unknown>>) {
     if (blockHash === undefined)
       return { from: numberOf(fromBlock, last), to: Math.min(numberOf(toBlock, last), last.header.number) };
-    const number = numbers.get(blockHash);
+    const number = blocks.numberOf(blockHash);
     return number === undefined ? undefined : { from: number, to: number };
   }
 
@@ -60,7 +34,7 @@ export async function createDayNode(
     const isWanted = matcherOf(filter);
     const parts: string[] = [];
     for (let number = range.from; number <= range.to; number++) {
-      const block = await blockAt(number);
+      const block = await blocks.at(number);
       if (block === undefined) continue;
       const place = `"blockNumber":"${hex(number)}","blockHash":"${block.header.hash}","removed":false`;
       for (const log of block.logs) if (isWanted(log)) parts.push(logText(log, place));
@@ -72,7 +46,7 @@ export async function createDayNode(
     if (method === "eth_chainId") return { result: hex(chainId) };
     if (method === "eth_blockNumber") return { result: hex(last.header.number) };
     if (method === "eth_getBlockByNumber") {
-      const block = await blockAt(numberOf(params[0], last));
+      const block = await blocks.at(numberOf(params[0], last));
       return { result: block === undefined ? null : toRpcBlock(block, params[1] === true) };
     }
     if (method === "eth_getLogs") return logsOf(params[0] as Readonly<Record<string, unknown>>);
@@ -91,13 +65,6 @@ export class RawJson {
   constructor(text: string) {
     this.text = text;
   }
-}
-
-async function readWhole(path: string): Promise<PortalBlock[]> {
-  const blocks: PortalBlock[] = [];
-  for await (const { text, line } of readArchiveLines(path))
-    blocks.push(parseLine(text, { path, line }) as unknown as PortalBlock);
-  return blocks;
 }
 
 function numberOf(tag: unknown, last: PortalBlock): number {

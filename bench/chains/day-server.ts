@@ -7,16 +7,17 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { startPortal } from "../../deploy/devnet/portal/portal.ts";
-import { recordedBlocks } from "../../deploy/devnet/portal/recorded-blocks.ts";
 import { CHAIN_ID, dayChain } from "../synthetic/day/folder.ts";
 import { makeMarket } from "../synthetic/day/market.ts";
+import { openDayBlocks } from "./day-blocks.ts";
 import { createDayCalls } from "./day-calls.ts";
 import { createDayNode, RawJson, type RpcCall } from "./day-node.ts";
 
 const [folder = "", pools = "20000"] = process.argv.slice(2);
-const portal = await startPortal({ blocks: await recordedBlocks(folder), rateLimit: null, strayHeaders: 0 });
+const blocks = await openDayBlocks(folder);
+const portal = await startPortal({ blocks, rateLimit: null, strayHeaders: 0 });
 const market = makeMarket(dayChain(), { pools: Number(pools) });
-const answer = await createDayNode(folder, { chainId: CHAIN_ID, call: createDayCalls(market) });
+const answer = createDayNode(blocks, { chainId: CHAIN_ID, call: createDayCalls(market) });
 const asked: Record<string, number> = {};
 
 async function replyTo(request: RpcCall): Promise<string> {
