@@ -1,6 +1,6 @@
 import type { EvmSource } from "../../shared/evm/port.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
-import type { Store } from "../../shared/storage/port.ts";
+import type { BulkWriter, Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import { readPoolRows } from "./discover/pool-rows.ts";
@@ -18,7 +18,7 @@ import type { FactoryFeeBook } from "./state/factory-fee-book.ts";
 import type { FeeBook } from "./state/fee-book.ts";
 import type { Indexer } from "./state/indexer.ts";
 import type { ObservationBook } from "./state/observation-book.ts";
-import { writeProgress } from "./write.ts";
+import { startWrite } from "./write.ts";
 
 /** All that turns batches into stored rows; rebuilt after a rollback. */
 export interface IngestPipeline {
@@ -85,11 +85,30 @@ export async function prepareBatch(pipeline: IngestPipeline, options: AddOptions
   await anchorPositions(source, { indexer, batch, fromBlock: checkpoint.fromBlock });
 }
 
+/** What was added and is being written: the checkpoint, and the pools that had events. */
+interface StartedWrite extends NewHead {
+  readonly written: Promise<void>;
+  /** To be called once it is written, before the next one begins. */
+  readonly settle: () => void;
+}
+
 /** Writes what was added since the checkpoint; returns the one it wrote and the pools that had events. */
-export async function writeAdded(
+export async function writeAdded(pipeline: IngestPipeline, options: WriteOptions): Promise<NewHead> {
+  const { written, settle, ...head } = await startWriteAdded(pipeline, options, pipeline.store);
+  await written;
+  settle();
+  return head;
+}
+
+/**
+ * Begins to write what was added since the checkpoint. Meanwhile more may be added: what that reads is either in memory, if
+ * the write has changed it, or stored.
+ */
+export async function startWriteAdded(
   pipeline: IngestPipeline,
   { batch, checkpoint, chainHead, observe }: WriteOptions,
-): Promise<NewHead> {
+  writer: Pick<BulkWriter, "write">,
+): Promise<StartedWrite> {
   const { indexer } = pipeline;
   const flushed = indexer.flush();
   const head = batch.last.number;
@@ -114,15 +133,22 @@ export async function writeAdded(
     blockTime: batch.last.time,
     chainHead: Math.max(chainHead, batch.last.number),
   };
-  await writeProgress(pipeline.store, {
+  const traded = flushed.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
+  const written = startWrite(writer, {
     indexer,
     flushed,
     guard: pipeline.guard,
     progress: { checkpoint: next, fees, factoryFees, observations, headers: batch.headers },
   });
-  pipeline.observationBook.settle(observations);
-  const traded = flushed.touched.filter((entry) => entry.lastBlock > checkpoint.blockNumber);
-  return { checkpoint: next, touched: traded.map((entry) => entry.row) };
+  return {
+    checkpoint: next,
+    touched: traded.map((entry) => entry.row),
+    written,
+    settle() {
+      indexer.settle(flushed);
+      pipeline.observationBook.settle(observations);
+    },
+  };
 }
 
 /**

@@ -3,8 +3,10 @@ import type { Finality } from "../../shared/evm/finality/finality.ts";
 import type { StoredBlock } from "../../shared/evm/port.ts";
 import type { SyncContext } from "../../shared/index/follow-head.ts";
 import type { ChainGauges } from "../../shared/ingest/metrics.ts";
+import { writeCopies } from "../../shared/storage/bulk-writer.ts";
+import type { BulkWriter } from "../../shared/storage/port.ts";
 import { type CheckpointRow, tokens } from "../store/collections.ts";
-import { type IngestPipeline, prepareBatch, writeAdded } from "./apply.ts";
+import { type IngestPipeline, prepareBatch, startWriteAdded } from "./apply.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
 import type { Fetcher } from "./fetch/fetcher.ts";
 import { createFetcher, healPipeline, openPipeline, type PipelineDeps } from "./pipeline.ts";
@@ -18,6 +20,7 @@ import type { PoolEntry } from "./state/pool-book.ts";
 import { readUndone, type Undone } from "./undo/heal.ts";
 import { rollbackTo } from "./undo/rollback.ts";
 import { Unwritten } from "./unwritten.ts";
+import { WriteBehind } from "./write-behind.ts";
 
 /** How often the aggregators of feeds are read again. */
 const FEED_CHECK_BLOCKS = 1_000;
@@ -26,8 +29,12 @@ export interface BatchWriterDeps extends PipelineDeps, Pick<SyncContext, "signal
   readonly gauges?: ChainGauges | undefined;
   /** Called when the index has come to the head, before it goes on. */
   readonly onHead?: (head: NewHead) => Promise<void>;
-  /** Called after each written batch, before the next one. */
+  /** Called after each written batch, before more is added where it is due. */
   readonly afterBatch?: (batch: WrittenBatch) => Promise<void>;
+  /** Whether `afterBatch` has anything to do; absent = always. */
+  readonly isAfterBatchDue?: (batch: WrittenBatch) => boolean;
+  /** Writes a long run of blocks, closed after it. Absent = the store itself does. */
+  readonly openBulkWriter?: () => BulkWriter;
 }
 
 /** Where the chain is while a batch is added or written. */
@@ -49,6 +56,10 @@ export class BatchWriter {
   #fetcher: Fetcher;
   /** What the pipeline has added since the checkpoint. */
   readonly #unwritten = new Unwritten();
+  /** What is being written while more is added. */
+  readonly #behind = new WriteBehind();
+  /** Of a long run of blocks. */
+  #bulkWriter: BulkWriter | undefined;
   /** The store was rolled back, and the pipeline is not yet. */
   #isBehindStore = false;
 
@@ -94,6 +105,26 @@ export class BatchWriter {
     return this.#unwritten.isDue(this.#pipeline.indexer.waiting);
   }
 
+  /**
+   * A long run of blocks: within it `writeBehind` does not wait. All that was added is written at its end, also where the
+   * run fails.
+   */
+  async run(progress: () => Progress, work: () => Promise<void>): Promise<void> {
+    const writer = this.#deps.openBulkWriter?.() ?? writeCopies(this.#deps.store);
+    this.#bulkWriter = writer;
+    try {
+      try {
+        await work();
+      } finally {
+        // What came before an error is kept.
+        await this.write(progress());
+      }
+    } finally {
+      this.#bulkWriter = undefined;
+      await writer.close();
+    }
+  }
+
   /** Adds and writes a batch, however it was fetched. Throws ReorgDetected unless it follows on the checkpoint. */
   async apply(batch: BlockBatch, progress: Progress): Promise<void> {
     await this.add(batch, progress);
@@ -104,8 +135,7 @@ export class BatchWriter {
   async add(batch: BlockBatch, progress: Progress): Promise<void> {
     const { head } = progress;
     await this.#reopen();
-    const { blockNumber, blockHash } = this.#checkpoint;
-    const last = this.#unwritten.last?.last ?? { number: blockNumber, hash: blockHash };
+    const last = this.#last;
     if (batch.parent.number !== last.number || batch.parent.hash !== last.hash) {
       const { number, hash } = batch.parent;
       throw new ReorgDetected(
@@ -115,7 +145,7 @@ export class BatchWriter {
     await this.#priceStart();
     await this.#rereadFeeds(head);
     if (batch.last.number === head) {
-      // State is read of its blocks alone.
+      // State is read of its blocks alone, and stands on what is stored.
       await this.write(progress);
       await this.#claimUnread(head);
     }
@@ -123,28 +153,68 @@ export class BatchWriter {
     this.#unwritten.add(this.#pipeline.indexer, batch);
   }
 
-  /** Writes what was added; returns how many events. */
-  async write({ head, isFollowing }: Progress): Promise<number> {
+  /** The last block that was added. */
+  get #last(): Pick<StoredBlock, "number" | "hash"> {
+    const { blockNumber, blockHash } = this.#checkpoint;
+    return this.#unwritten.last?.last ?? this.#behind.block ?? { number: blockNumber, hash: blockHash };
+  }
+
+  /**
+   * Writes what was added; nothing is under way afterwards.
+   * @param onWritten is told how many events
+   */
+  async write(progress: Progress, onWritten?: (events: number) => void): Promise<void> {
+    await this.#start(progress, onWritten);
+    await this.#behind.settled();
+  }
+
+  /** Begins to write what was added, and within a long run of blocks lets more be added meanwhile. As `write` else. */
+  async writeBehind(progress: Progress, onWritten?: (events: number) => void): Promise<void> {
+    const mayWait = await this.#start(progress, onWritten);
+    if (!mayWait || this.#bulkWriter === undefined) await this.#behind.settled();
+  }
+
+  /** Begins to write once what is under way is done. Returns whether what follows may wait for more to be added. */
+  async #start(
+    { head, isFollowing }: Progress,
+    onWritten: (events: number) => void = () => {},
+  ): Promise<boolean> {
+    await this.#behind.settled();
     const taken = this.#unwritten.take();
-    if (taken === undefined) return 0;
+    if (taken === undefined) return true;
     const { batch, events } = taken;
     const reachesHead = batch.last.number === head;
-    const applied = await writeAdded(this.#pipeline, {
-      batch,
-      checkpoint: this.#checkpoint,
-      chainHead: head,
-      // Blocks on the way there are followed by others within moments.
-      observe: reachesHead,
-    });
+    const started = await startWriteAdded(
+      this.#pipeline,
+      {
+        batch,
+        checkpoint: this.#checkpoint,
+        chainHead: head,
+        // Blocks on the way there are followed by others within moments.
+        observe: reachesHead,
+      },
+      this.#bulkWriter ?? this.#deps.store,
+    );
     this.#unwritten.settle();
-    this.#checkpoint = applied.checkpoint;
-    await this.#reportFeeds();
-    this.#finality.follow(batch.last, { isHead: reachesHead });
-    this.#deps.gauges?.setIndexedBlock({ number: batch.last.number, time: batch.last.time, events });
-    if (reachesHead) await this.#deps.onHead?.(applied);
-    const { checkpoint } = applied;
-    await this.#deps.afterBatch?.({ checkpoint, events, isFollowing });
-    return events;
+    const { checkpoint } = started;
+    const written = { checkpoint, events, isFollowing };
+    const { afterBatch, gauges, isAfterBatchDue = () => true, onHead } = this.#deps;
+    this.#behind.start({
+      block: batch.last,
+      written: started.written,
+      onFailure: () => this.#unwritten.fail(),
+      onWritten: async () => {
+        started.settle();
+        this.#checkpoint = checkpoint;
+        onWritten(events);
+        await this.#reportFeeds();
+        this.#finality.follow(batch.last, { isHead: reachesHead });
+        gauges?.setIndexedBlock({ number: batch.last.number, time: batch.last.time, events });
+        if (reachesHead) await onHead?.(started);
+        await afterBatch?.(written);
+      },
+    });
+    return !reachesHead && (afterBatch === undefined || !isAfterBatchDue(written));
   }
 
   /** Takes store and pipeline back to a block. Where that fails on the way, the next batch or rollback goes on with it. */

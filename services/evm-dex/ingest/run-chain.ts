@@ -60,6 +60,7 @@ export interface HistoryOptions extends Pick<GrowContext, "folder" | "days" | "r
 
 const FOLLOWING_CHECK_MS = 500;
 const RETRY_MS = 5_000;
+const WRITER_DIED = "the thread that writes has failed: the main thread writes";
 
 /**
  * Indexes one chain until the signal, as indexUntilAborted: discovery, backfill, head. Throws OtherChain where the store
@@ -117,7 +118,9 @@ async function indexOnce(
         ...(bulk && { openBulkSource: bulk.open }),
         log: syncLog,
         ...(snapshots && { onHead: (head) => snapshots.onHead(head) }),
+        openBulkWriter: () => store.openBulkWriter((reason) => log.warn({ reason }, WRITER_DIED)),
         afterBatch: (batch) => retention.afterBatch(batch),
+        isAfterBatchDue: (batch) => retention.isDue(batch),
       },
       checkpoint,
     );

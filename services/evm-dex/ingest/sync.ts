@@ -151,25 +151,28 @@ export class ChainSync {
     const fetcher = createFetcher(deps, this.#batches.pipeline);
     const stop = new AbortController();
     const signal = AbortSignal.any([deps.signal, stop.signal]);
+    let top = head.number;
     try {
-      const last = indexedBlock(this.checkpoint);
-      const steps = readUpTo(
-        { last, head },
-        { source: deps.source, heads: this.#deps.source, fetcher, signal },
+      await this.#batches.run(
+        () => this.#progress(top),
+        async () => {
+          const last = indexedBlock(this.checkpoint);
+          const steps = readUpTo(
+            { last, head },
+            { source: deps.source, heads: this.#deps.source, fetcher, signal },
+          );
+          for await (const { batch, head: latest, to } of prefetchNext(steps, onWait)) {
+            top = latest;
+            await this.#batches.add(batch, this.#progress(top));
+            const isEnd = batch.last.number === to || deps.signal.aborted;
+            if (!isEnd && !this.#batches.isDue) continue;
+            await this.#batches.writeBehind(this.#progress(top), (events) => {
+              if (to !== undefined) report({ stage: "backfill", from, to, at: batch.last.number, events });
+            });
+            if (deps.signal.aborted) return;
+          }
+        },
       );
-      for await (const { batch, head: top, to } of prefetchNext(steps, onWait)) {
-        await this.#batches.add(batch, this.#progress(top));
-        const isEnd = batch.last.number === to || deps.signal.aborted;
-        if (!isEnd && !this.#batches.isDue) continue;
-        const events = await this.#batches.write(this.#progress(top));
-        if (to !== undefined) report({ stage: "backfill", from, to, at: batch.last.number, events });
-        if (deps.signal.aborted) return;
-      }
-      await this.#batches.write(this.#progress(head.number));
-    } catch (error) {
-      // What came before the error is kept.
-      await this.#batches.write(this.#progress(head.number));
-      throw error;
     } finally {
       stop.abort();
       await bulk?.close();

@@ -106,4 +106,20 @@ describe("Unwritten", () => {
     unwritten.settle();
     expect(unwritten.isBroken).to.equal(false);
   });
+
+  it("is broken where what was taken could not be written, though more was added meanwhile", () => {
+    const unwritten = new Unwritten();
+    unwritten.add(indexerOf(), batchOf(1, 3));
+    unwritten.take();
+    unwritten.settle();
+    unwritten.add(indexerOf(), batchOf(2, 3));
+    unwritten.fail();
+    expect([unwritten.isBroken, unwritten.last, unwritten.take()]).to.deep.equal([
+      true,
+      undefined,
+      undefined,
+    ]);
+    unwritten.clear();
+    expect(unwritten.isBroken).to.equal(false);
+  });
 });

@@ -4,9 +4,9 @@ import type { Indexer, Waiting } from "./state/indexer.ts";
 /**
  * A write touches some pages of each pool, bucket and user, however many events it has of them: where pools trade again and
  * again, more events together cost less of each, and write fewer bytes. They are what a kill undoes, and their rows are in
- * memory: 50,000 took 100 MB more than 20,000 (decision 131).
+ * memory (decisions 131 and 132).
  */
-export const MOST_EVENTS = 20_000;
+export const MOST_EVENTS = 40_000;
 /**
  * Of so many pools more events are waited for only where each has had some: else few would be of the same ones. The entry of
  * a pool that waits takes some 2 KB of memory.
@@ -91,8 +91,15 @@ export class Unwritten {
     return taken;
   }
 
+  /** What was taken is on its way: more may be added. */
   settle(): void {
     this.#isBroken = false;
+  }
+
+  /** What was taken could not be written: what was added since stands on nothing. */
+  fail(): void {
+    this.clear();
+    this.#isBroken = true;
   }
 
   /** Forgets all: the indexer was loaded anew. */

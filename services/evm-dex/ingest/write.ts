@@ -1,7 +1,7 @@
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
 import { type Guard, guardedPut } from "../../shared/storage/lease.ts";
-import { inParallel, put, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
+import { type BulkWriter, inParallel, put, removeWhere, type WriteStep } from "../../shared/storage/port.ts";
 import {
   type CheckpointRow,
   checkpoints,
@@ -46,18 +46,27 @@ interface Progress {
   readonly headers: readonly HeaderRow[];
 }
 
+interface ProgressWrite {
+  readonly indexer: Indexer;
+  readonly flushed: FlushedRows;
+  readonly progress: Progress;
+  readonly guard: Guard;
+}
+
+/** Writes the indexer's rows; nothing is under way afterwards. See startWrite. */
+export async function writeProgress(writer: Pick<BulkWriter, "write">, write: ProgressWrite): Promise<void> {
+  await startWrite(writer, write);
+  write.indexer.settle(write.flushed);
+}
+
 /**
- * Writes the indexer's rows: events first, then the rows derived from them, the checkpoint last. One transaction on
- * SQLite; on MongoDB an interrupted write is undone from the rows beyond the checkpoint.
+ * Begins to write the indexer's rows: events first, then the rows derived from them, the checkpoint last. One transaction on
+ * SQLite; on MongoDB an interrupted write is undone from the rows beyond the checkpoint. Rows are taken as they are now: more
+ * may be added meanwhile, but not flushed. `indexer.settle` follows once it is written.
  */
-export async function writeProgress(
-  store: Store,
-  {
-    indexer,
-    flushed,
-    progress,
-    guard,
-  }: { indexer: Indexer; flushed: FlushedRows; progress: Progress; guard: Guard },
+export function startWrite(
+  writer: Pick<BulkWriter, "write">,
+  { indexer, flushed, progress, guard }: ProgressWrite,
 ): Promise<void> {
   const { chainId, blockNumber } = progress.checkpoint;
   const { rollups: rollupRows, users } = indexer.buckets.flush();
@@ -67,14 +76,14 @@ export async function writeProgress(
     progress.headers.length === 0
       ? []
       : [removeWhere(headers, { chainId, number: { lte: blockNumber - KEPT_HEADERS } })];
-  await store.write([
+  return writer.write([
     ...guard(),
     // In this order, and before their events: without its row a pool's events cannot be undone.
     put(tokens, flushed.tokens),
     put(pools, flushed.pools),
     put(poolListings, toListings(flushed.pools)),
     ...inParallel(
-      put(poolEvents, byPool(flushed.events)),
+      put(poolEvents, flushed.events),
       put(lpEvents, lp.events),
       put(gauges, flushed.gauges),
       put(priceLinks, flushed.links),
@@ -96,7 +105,6 @@ export async function writeProgress(
     // Again for MongoDB, where the steps before this one take time.
     ...guardedPut(guard, checkpoints, progress.checkpoint),
   ]);
-  indexer.settle(flushed);
 }
 
 /**

@@ -32,7 +32,9 @@ function stepwise(store: Store, random: Random) {
       if (i === at) {
         // Documents are written in no fixed order: any part of them may be there.
         if (step.kind === "put")
-          await store.write([put(step.collection, step.rows.filter(() => random.next() < 0.5) as never)]);
+          await store.write([
+            put(step.collection, [...step.rows].filter(() => random.next() < 0.5) as never),
+          ]);
         break;
       }
       await store.write([step]);

@@ -1,4 +1,8 @@
 import { setFlagsFromString } from "node:v8";
+import type { Worker } from "node:worker_threads";
+
+/** What threads started from now on have, in megabytes: 0 = what V8 thinks. */
+const semiSpaceOfThreads = { least: 0, most: mostAtStart() };
 
 /**
  * Lets the young generation grow to its limit (--max-semi-space-size) at once, here and in threads started later. V8
@@ -7,6 +11,7 @@ import { setFlagsFromString } from "node:v8";
  */
 export function startWithFullSemiSpace(): void {
   if ("Deno" in globalThis) return;
+  semiSpaceOfThreads.least = 32;
   setFlagsFromString("--semi-space-growth-factor=32");
   setFlagsFromString("--min-semi-space-size=32");
 }
@@ -49,5 +54,37 @@ export function disableMemoryReducer(): void {
  */
 export function limitSemiSpaceOfThreads(megabytes: number): void {
   if ("Deno" in globalThis) return;
+  semiSpaceOfThreads.most = megabytes;
   setFlagsFromString(`--max-semi-space-size=${megabytes}`);
+}
+
+/**
+ * Starts a thread with a young generation of its own size: by flags, which count more than the resourceLimits of a thread
+ * where the process was started with one. Others that start within milliseconds may have it too.
+ */
+export function startWithSemiSpace(megabytes: number, start: () => Worker): Worker {
+  setSemiSpace({ least: megabytes, most: megabytes });
+  const worker = start();
+  // It reads the flags once it runs.
+  const restore = () => setSemiSpace(semiSpaceOfThreads);
+  worker.once("online", restore).once("exit", restore);
+  return worker;
+}
+
+function setSemiSpace({ least, most }: { least: number; most: number }): void {
+  if ("Deno" in globalThis) return;
+  setFlagsFromString(`--max-semi-space-size=${most}`);
+  setFlagsFromString(`--min-semi-space-size=${least}`);
+}
+
+/** What the process was started with. */
+function mostAtStart(): number {
+  const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ");
+  return Number(/--max[-_]semi[-_]space[-_]size=(\d+)/.exec(flags)?.[1] ?? 0);
+}
+
+/** Lets the heaps of threads started from now on begin small, whatever the process was started with (--initial-heap-size). */
+export function startThreadsSmall(): void {
+  if ("Deno" in globalThis) return;
+  setFlagsFromString("--initial-heap-size=0");
 }

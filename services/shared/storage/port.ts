@@ -6,6 +6,8 @@
  *   text → string · int → number (exact to ±2^53) · float → number · bool → boolean
  *   bigint → bigint (any size up to ±2^256, ordered numerically) · json → plain arrays/objects (not filterable)
  */
+import type { RowList, Rows } from "./row-list.ts";
+
 export type FieldType = "text" | "int" | "float" | "bool" | "bigint" | "json";
 export type FieldSpec = FieldType | `${FieldType}?`;
 export type Fields = Readonly<Record<string, FieldSpec>>;
@@ -113,7 +115,7 @@ export interface Query<R, K extends keyof R = keyof R> extends Selection<R> {
 export type WriteStep = (
   | {
       readonly kind: "put";
-      readonly rows: readonly Record<string, unknown>[];
+      readonly rows: Rows<Record<string, unknown>>;
       readonly fence?: Fence;
     }
   | {
@@ -149,8 +151,8 @@ export interface Fence {
 }
 
 /** Inserts or replaces whole rows by key; idempotent. */
-export function put<C extends Collection>(target: C, rows: readonly RowOf<C>[]): WriteStep {
-  return { kind: "put", collection: target, rows: rows as readonly Record<string, unknown>[] };
+export function put<C extends Collection>(target: C, rows: Rows<RowOf<C>>): WriteStep {
+  return { kind: "put", collection: target, rows: rows as Rows<Record<string, unknown>> };
 }
 
 /**
@@ -223,9 +225,11 @@ export function parallelGroups(steps: readonly WriteStep[]): WriteStep[][] {
 /** A required row is absent or different: another process was first. */
 export class ConflictError extends Error {
   override readonly name = "ConflictError";
+  readonly collectionName: string;
 
   constructor(collectionName: string) {
     super(`Cannot write: the required row of ${collectionName} is absent or has changed`);
+    this.collectionName = collectionName;
   }
 }
 
@@ -257,6 +261,14 @@ export type QueryPlan = "index" | "scan" | "unknown";
  */
 export type Access = "write" | "read" | "either";
 
+/** Writes of a long run, one at a time, beside the reads of their store. */
+export interface BulkWriter {
+  /** As Store.write. Rows are taken as they are when it is called. */
+  write(steps: readonly WriteStep[]): Promise<void>;
+  /** No write may be under way. */
+  close(): Promise<void>;
+}
+
 export interface StoreSize {
   /** Rows and indexes, with the write-ahead log. */
   readonly storedBytes: number;
@@ -281,6 +293,13 @@ export interface Store {
    * @throws FailoverError (MongoDB) for steps with a guard, where another server took over during the write.
    */
   write(steps: readonly WriteStep[]): Promise<void>;
+  /**
+   * For many large writes: where a write would hold the process (SQLite), a thread of its own makes it.
+   * @param onFailure the thread has died, for this reason: from here on it is as `write`
+   */
+  openBulkWriter(onFailure: (reason: string) => void): BulkWriter;
+  /** A list that collects rows of a declared collection from write to write. @param orderedBy a text field */
+  openRows<C extends Collection>(target: C, orderedBy: keyof RowOf<C> & string): RowList<RowOf<C>>;
   get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined>;
   /** The rows that exist, one per distinct key, in no particular order: one round trip for many keys. */
   getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;

@@ -5,6 +5,7 @@ import type { SuiteOptions } from "./suite/fixture.ts";
 import { describePlans } from "./suite/plans.ts";
 import { describeQueries } from "./suite/queries.ts";
 import { describeRaces } from "./suite/races.ts";
+import { describeRowLists } from "./suite/row-lists.ts";
 import { describeSums } from "./suite/sums.ts";
 import { describeValues } from "./suite/values.ts";
 import { describeWithin } from "./suite/within.ts";
@@ -18,6 +19,7 @@ export function describeStore(name: string, options: SuiteOptions): void {
     describeQueries(options);
     describeSums(options);
     describeWrites(options);
+    describeRowLists(options);
     describeRaces(options);
     describeFences(options);
     describePlans(options);

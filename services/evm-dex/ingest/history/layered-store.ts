@@ -1,3 +1,4 @@
+import { writeCopies } from "../../../shared/storage/bulk-writer.ts";
 import type { Collection, Store, WriteStep } from "../../../shared/storage/port.ts";
 
 /**
@@ -25,6 +26,10 @@ export function layeredStore(
       const isShared = (step: WriteStep) => names.has(step.collection.name);
       await shared.write(steps.filter(isShared));
       await own.write(steps.filter((step) => !isShared(step)));
+    },
+    openRows: (target, orderedBy) => storeOf(target).openRows(target, orderedBy),
+    openBulkWriter() {
+      return writeCopies(this);
     },
     get: (from, key) => storeOf(from).get(from, key),
     getMany: (from, keys) => storeOf(from).getMany(from, keys),

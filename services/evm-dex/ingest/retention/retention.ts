@@ -17,8 +17,9 @@ const ROWS_AT_ONCE = 300;
 const BUDGET_MS = 40;
 /** Far behind the head rows come faster: so many are removed for each that was written. */
 const REMOVED_A_WRITTEN_ROW = 2;
-/** Between two looks for something to do, in seconds of the chain. */
+/** Between two looks for something to do, in seconds of the chain; and far behind the head, where such hours are seconds. */
 const LOOK_SECONDS = 600;
+const BACKFILL_LOOK_SECONDS = 3_600;
 
 export interface RetentionDeps extends Pick<RemoveDeps, "store" | "guard" | "chainId"> {
   /** UTC days of rows that are kept beside the open one; 0 = all for ever. */
@@ -61,11 +62,18 @@ export class Retention {
     this.#deps = deps;
   }
 
-  async afterBatch({ checkpoint, events, isFollowing }: WrittenBatch): Promise<void> {
-    const { budgetMs = BUDGET_MS, rawDays } = this.#deps;
-    if (rawDays === 0) return;
+  /** Whether there is something to do, or to look for. */
+  isDue({ checkpoint, isFollowing }: Pick<WrittenBatch, "checkpoint" | "isFollowing">): boolean {
+    if (this.#deps.rawDays === 0) return false;
+    const seconds = isFollowing ? LOOK_SECONDS : BACKFILL_LOOK_SECONDS;
+    return this.#steps !== undefined || Math.abs(checkpoint.blockTime - this.#lookedAt) >= seconds;
+  }
+
+  async afterBatch(batch: WrittenBatch): Promise<void> {
+    if (!this.isDue(batch)) return;
+    const { checkpoint, events, isFollowing } = batch;
+    const { budgetMs = BUDGET_MS } = this.#deps;
     if (this.#steps === undefined) {
-      if (Math.abs(checkpoint.blockTime - this.#lookedAt) < LOOK_SECONDS) return;
       this.#lookedAt = checkpoint.blockTime;
       this.#steps = removeAll(this.#deps, checkpoint);
     }

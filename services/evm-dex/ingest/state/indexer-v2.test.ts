@@ -4,7 +4,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import type { V2Event } from "../../protocols/aerodrome-v2/events.ts";
 import { readV2State } from "../../protocols/aerodrome-v2/state.ts";
 import { readIntegers } from "../../protocols/integers.ts";
-import { address, CHAIN_ID, hash, openTestStore, poolRow } from "../../test/kit/rows.ts";
+import { address, CHAIN_ID, hash, inChainOrder, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { type BlockEvents, Indexer } from "./indexer.ts";
 
 const [TOKEN, DAI, POOL, ISLAND] = [0x10, 0x11, 0x900, 0x901].map(address) as [
@@ -73,8 +73,10 @@ describe("Indexer: v2 pools", () => {
     await indexer.prepare(blocks);
     await indexer.preparePositions(blocks);
     for (const block of blocks) indexer.addBlock(block);
+    const flushed = indexer.flush();
     return {
-      ...indexer.flush(),
+      ...flushed,
+      events: inChainOrder(flushed.events),
       v2: indexer.v2.flush(),
       lp: indexer.positions.flush(),
       all: indexer.buckets.flush(),

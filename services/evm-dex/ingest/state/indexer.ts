@@ -1,11 +1,18 @@
 import { quantizeUsd } from "../../../shared/pricing/quantize.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import type { RowList, Rows } from "../../../shared/storage/row-list.ts";
 import { toWholeTokens } from "../../metrics/pool-price.ts";
 import type { SwapAmounts } from "../../metrics/usd.ts";
 import { pairValues } from "../../price/pair-values.ts";
 import { writeIntegers } from "../../protocols/integers.ts";
 import type { PoolEvent, RawPair, TokenPair } from "../../protocols/protocol.ts";
-import type { PoolEventRow, PoolRow, PriceLinkRow, TokenRow } from "../../store/collections.ts";
+import {
+  type PoolEventRow,
+  type PoolRow,
+  type PriceLinkRow,
+  poolEvents,
+  type TokenRow,
+} from "../../store/collections.ts";
 import { toLinkRow } from "../../store/price-links.ts";
 import type { GaugeRow } from "../../store/v2-collections.ts";
 import type { FeedAnswer } from "../feeds/feed-contracts.ts";
@@ -44,7 +51,8 @@ interface AddedEvent {
 
 /** Rows that a batch adds to the store, apart from the absolute rows of the books. */
 export interface FlushedRows {
-  readonly events: PoolEventRow[];
+  /** By pool: the order of the pages that they go to. */
+  readonly events: Rows<PoolEventRow>;
   readonly pools: PoolRow[];
   readonly tokens: TokenRow[];
   readonly gauges: GaugeRow[];
@@ -72,7 +80,7 @@ export class Indexer {
   readonly positions: LpBook;
   readonly gauges = new GaugeBook();
   readonly prices: PoolPrices;
-  readonly #events: PoolEventRow[] = [];
+  readonly #events: RowList<PoolEventRow>;
   readonly #newPools: PoolRow[] = [];
   readonly #newTokens: TokenRow[] = [];
   readonly #links: PriceLinkRow[] = [];
@@ -82,6 +90,7 @@ export class Indexer {
 
   constructor(store: Store, chain: { chainId: number; anchors: readonly string[] }) {
     this.chainId = chain.chainId;
+    this.#events = store.openRows(poolEvents, "poolAddress");
     this.pools = new PoolBook(store, chain.chainId);
     this.buckets = new BucketBook(store, chain.chainId);
     this.v2 = new V2Book(store, chain.chainId);
@@ -172,8 +181,8 @@ export class Indexer {
     const links = this.prices.closeBlock(touched, block.time);
     const at = { chainId: this.chainId, blockNumber: block.number, time: block.time };
     for (const change of links) this.#links.push(toLinkRow(change, at));
-    for (const each of added) this.#events.push(this.#rowOf(each, block));
-    for (const each of quiet.values()) this.#events.push(this.#rowOf(each, block));
+    for (const each of added) this.#events.add(this.#rowOf(each, block));
+    for (const each of quiet.values()) this.#events.add(this.#rowOf(each, block));
     for (const entry of touched) this.#touched.add(entry);
   }
 
@@ -304,7 +313,7 @@ export class Indexer {
 
   flush(): FlushedRows {
     const taken = {
-      events: this.#events.splice(0),
+      events: this.#events.take(),
       pools: this.#newPools.splice(0),
       tokens: this.#newTokens.splice(0),
       gauges: this.#newGauges.splice(0),

@@ -352,7 +352,7 @@ function isDoneAt({ isDone }: Kill, i: number): boolean {
 
 async function partOf(store: Store, { step, kill }: { step: WriteStep; kill: Kill }): Promise<WriteStep> {
   const isDone = (_: unknown, i: number) => isDoneAt(kill, i);
-  if (step.kind === "put") return { ...step, rows: step.rows.filter(isDone) };
+  if (step.kind === "put") return { ...step, rows: [...step.rows].filter(isDone) };
   if (step.kind === "remove") return { ...step, keys: step.keys.filter(isDone) };
   if (step.kind === "require" || step.kind === "claim") return step;
   const rows: Record<string, unknown>[] = await store.find(step.collection, { filter: step.filter });

@@ -131,3 +131,8 @@ export function poolStateRow(row: Partial<PoolStateRow> = {}): PoolStateRow {
     ...row,
   };
 }
+
+/** Events as the chain has them: a write has them by pool. */
+export function inChainOrder(events: Iterable<PoolEventRow>): PoolEventRow[] {
+  return [...events].sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
+}

@@ -225,7 +225,7 @@ function writtenOf(supplies: Record<string, number>, gone: readonly string[]): O
 function beginningOf(steps: readonly WriteStep[], options: { diesAfter: number; part: number }): WriteStep[] {
   const [first, ...others] = steps;
   if (first?.kind !== "put") throw new Error("Units are written first.");
-  if (options.diesAfter === 0) return [{ ...first, rows: first.rows.slice(0, options.part) }];
+  if (options.diesAfter === 0) return [{ ...first, rows: [...first.rows].slice(0, options.part) }];
   return [first, ...others.slice(0, Math.min(options.diesAfter, others.length) - 1)];
 }
 

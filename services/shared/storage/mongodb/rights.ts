@@ -1,4 +1,5 @@
-import type { MongoConnection } from "./connection.ts";
+import { ConfigError } from "../../settings/env.ts";
+import type { MongoConnection, MongoOptions } from "./connection.ts";
 
 interface Privilege {
   readonly resource?: { readonly db?: string; readonly collection?: string; readonly anyResource?: boolean };
@@ -12,7 +13,7 @@ interface AuthInfo {
 }
 
 /** Whether the user of a connection may write to its database. A server without users, or one that says nothing, lets all. */
-export async function mayWrite(connection: MongoConnection): Promise<boolean> {
+async function mayWrite(connection: MongoConnection): Promise<boolean> {
   const status = await connection
     .admin({ connectionStatus: 1, showPrivileges: true })
     .catch((error: { name?: unknown }) => {
@@ -36,4 +37,16 @@ function isOf(
 ): boolean {
   if (anyResource === true) return true;
   return (db === database || db === "") && !(collection ?? "").startsWith("system.");
+}
+
+/** Whether a process only reads. @throws ConfigError where it must write and may not. */
+export async function isReadOnly(
+  connection: MongoConnection,
+  { access = "write", database }: MongoOptions,
+): Promise<boolean> {
+  if (access === "read" || (await mayWrite(connection))) return access === "read";
+  if (access === "either") return true;
+  throw new ConfigError([
+    `MONGODB_URL: its user may only read ${database}, and this process writes there: give it the role readWrite`,
+  ]);
 }

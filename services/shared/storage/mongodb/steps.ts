@@ -37,7 +37,8 @@ export async function writeSteps(context: WriteContext, steps: readonly WriteSte
   const last = work.findLast(isFenced);
   if (last === undefined) return;
   const entry = context.collections.get(last.collection);
-  await context.onFencedWrite(snapshotId(entry, last.rows[0] ?? {}));
+  const [row = {}] = last.rows;
+  await context.onFencedWrite(snapshotId(entry, row));
 }
 
 /** What names the row whose fenced puts end writes. */
@@ -58,8 +59,8 @@ async function apply(context: WriteContext, step: WriteStep): Promise<void> {
   switch (step.kind) {
     case "put":
       return step.fence === undefined
-        ? putRows(context, { entry, rows: step.rows })
-        : putFenced(context, { entry, row: step.rows[0] ?? {}, token: step.fence.token });
+        ? putRows(context, { entry, rows: [...step.rows] })
+        : putFenced(context, { entry, row: [...step.rows][0] ?? {}, token: step.fence.token });
     case "claim": {
       const { token } = step.fence;
       const byKey = keysFilter(entry, [step.key], { sharded });

@@ -8,8 +8,10 @@
 import { setMaxListeners } from "node:events";
 import type { ClientSession, Db, Document, Collection as MongoCollection } from "mongodb";
 import { ConfigError } from "../../settings/env.ts";
+import { writeCopies } from "../bulk-writer.ts";
 import { compileCollection, DeclaredCollections } from "../declaration.ts";
 import type {
+  BulkWriter,
   Collection,
   Filter,
   Query,
@@ -30,6 +32,7 @@ import {
   totalsOf,
   type UntypedQuery,
 } from "../query.ts";
+import { ObjectRowList, type RowList } from "../row-list.ts";
 import { encoderOf } from "../values.ts";
 import { MongoConnection, type MongoOptions } from "./connection.ts";
 import { declareIn, shard } from "./declare.ts";
@@ -45,7 +48,7 @@ import {
 import { FormerIndexes } from "./former-indexes.ts";
 import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-last.ts";
 import { findsOf, planOfExplain, toMongoQuery } from "./query.ts";
-import { mayWrite } from "./rights.ts";
+import { isReadOnly } from "./rights.ts";
 import { requirePrimary, type Server } from "./server.ts";
 import { keepsSnapshots, readSnapshot, recorderOf } from "./snapshot.ts";
 import { KEYS_A_QUERY, snapshotId, type WriteContext, writeSteps } from "./steps.ts";
@@ -72,17 +75,6 @@ export async function openMongoStore(options: MongoOptions): Promise<Store> {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`Cannot reach MongoDB for the database ${options.database}: ${why}`, { cause });
   }
-}
-
-async function isReadOnly(
-  connection: MongoConnection,
-  { access = "write", database }: MongoOptions,
-): Promise<boolean> {
-  if (access === "read" || (await mayWrite(connection))) return access === "read";
-  if (access === "either") return true;
-  throw new ConfigError([
-    `MONGODB_URL: its user may only read ${database}, and this process writes there: give it the role readWrite`,
-  ]);
 }
 
 /** Where reads go: to a session's past state, or else to the newest one. */
@@ -205,6 +197,15 @@ class MongoStore implements Store {
   #requireWritable(): void {
     if (this.#reading !== undefined) throw new Error("Cannot write to a snapshot: it is read only");
     if (this.#server.readOnly) throw new Error("Cannot write: this process may only read the store");
+  }
+
+  openRows<C extends Collection>(_of: C, orderedBy: keyof RowOf<C> & string): RowList<RowOf<C>> {
+    return new ObjectRowList(orderedBy);
+  }
+
+  /** The server works beside this process in any case. */
+  openBulkWriter(): BulkWriter {
+    return writeCopies(this);
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {

@@ -84,13 +84,21 @@ function configure(connection: Connection, options: SqliteOptions): void {
   }
   // NORMAL in WAL mode: a power cut may lose the last transactions, never consistency; a killed process loses nothing.
   connection.exec("PRAGMA synchronous = NORMAL");
-  connection.exec("PRAGMA cache_size = -32768");
+  limitCache(connection, CACHE_KB);
   connection.exec(`PRAGMA mmap_size = ${Math.trunc(options.mappedBytes ?? 2 ** 26)}`);
   connection.exec("PRAGMA temp_store = MEMORY");
   const logBytes = options.logBytes ?? 2 ** 26;
   // Fewer pages than fit: the transaction that passes the mark must not make the file longer than it may stay.
   connection.exec(`PRAGMA wal_autocheckpoint = ${Math.floor((0.975 * logBytes) / PAGE_BYTES)}`);
   connection.all(`PRAGMA journal_size_limit = ${logBytes}`);
+}
+
+/** Most pages that a connection keeps in memory. */
+export const CACHE_KB = 32_768;
+
+export function limitCache(connection: Connection, kilobytes: number): void {
+  connection.exec(`PRAGMA cache_size = -${kilobytes}`);
+  connection.exec("PRAGMA shrink_memory");
 }
 
 export function messageOf(error: unknown): string {

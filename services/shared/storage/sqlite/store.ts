@@ -4,6 +4,7 @@
  * The hot path writes 48,000 rows a second of 20 fields and one index, or 96,000 of numbers alone, on 2 shared cores;
  * storage.bench.ts measures it and names the bottleneck.
  */
+import { writeCopies } from "../bulk-writer.ts";
 import {
   type CompiledCollection,
   changedDeclarationError,
@@ -15,8 +16,8 @@ import {
   undeclaredError,
 } from "../declaration.ts";
 import {
+  type BulkWriter,
   type Collection,
-  ConflictError,
   type Filter,
   isEmpty,
   type Query,
@@ -39,28 +40,20 @@ import {
   totalsOf,
   type UntypedQuery,
 } from "../query.ts";
+import type { RowList } from "../row-list.ts";
 import type { Stored } from "../values.ts";
 import { unlessAborted } from "../within.ts";
 import type { Connection } from "./connection.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
+import { type Operation, operationsOf, release, runOperations } from "./operations.ts";
+import { PackedRowList } from "./packed/row-list.ts";
 import { readDeclarations } from "./read-declarations.ts";
-import {
-  type Entry,
-  encodeRow,
-  entryOf,
-  keyCells,
-  keyPredicates,
-  keyWriter,
-  ROWS_A_CALL,
-  rowsOf,
-} from "./rows.ts";
+import { type Entry, encodeRow, entryOf, keyCells, keyPredicates, keyWriter, rowsOf } from "./rows.ts";
 import { sizeOfFile } from "./size.ts";
 import { sortTexts } from "./sort-texts.ts";
 import {
   countSql,
   createSql,
-  deleteByKeySql,
-  deleteSql,
   ESCAPES,
   extendSql,
   insertIfAbsentSql,
@@ -76,6 +69,7 @@ import {
   TEXT_SEPARATOR,
   updateSql,
 } from "./sql.ts";
+import { openBulkWriter } from "./thread/bulk-writer.ts";
 import { Views } from "./views.ts";
 
 /** Opens or creates the file. @throws Error that names the path. */
@@ -96,6 +90,7 @@ interface Damage {
 class SqliteStore implements Store {
   readonly engine = "sqlite";
   readonly #connection: Connection;
+  readonly #options: SqliteOptions;
   readonly #path: string;
   readonly #readOnly: boolean;
   readonly #collections: DeclaredCollections<Entry>;
@@ -112,6 +107,7 @@ class SqliteStore implements Store {
   ) {
     this.#damage = damage;
     this.#connection = connection;
+    this.#options = options;
     this.#path = options.path;
     this.#readOnly = options.readOnly === true;
     this.#collections = collections ?? new DeclaredCollections<Entry>();
@@ -194,56 +190,44 @@ class SqliteStore implements Store {
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
-    const work = steps.filter((step) => !isEmpty(step));
-    if (work.length === 0) return;
+    const operations = this.#operationsOf(steps);
+    try {
+      await this.#run(operations);
+    } finally {
+      release(operations);
+    }
+  }
+
+  openRows<C extends Collection>(target: C, orderedBy: keyof RowOf<C> & string): RowList<RowOf<C>> {
+    return new PackedRowList(this.#collections.get(target), orderedBy);
+  }
+
+  openBulkWriter(onFailure: (reason: string) => void): BulkWriter {
+    if (this.#path === MEMORY) return writeCopies(this);
+    return openBulkWriter(this.#options, {
+      connection: this.#connection,
+      operationsOf: (steps) => this.#operationsOf(steps),
+      run: (operations) => this.#run(operations),
+      onFailure,
+    });
+  }
+
+  #operationsOf(steps: readonly WriteStep[]): Operation[] {
+    const operations = (step: WriteStep) => operationsOf(this.#collections.get(step.collection), step);
+    return steps
+      .filter((step) => !isEmpty(step))
+      .flatMap((step) =>
+        "fence" in step && step.fence !== undefined
+          ? [...operations(step.fence.guard), ...operations(step)]
+          : operations(step),
+      );
+  }
+
+  async #run(operations: readonly Operation[]): Promise<void> {
+    if (operations.length === 0) return;
     await this.#connection.retrying(() =>
-      this.#connection.transaction("write", () => {
-        for (const step of work) this.#apply(step);
-      }),
+      this.#connection.transaction("write", () => runOperations(this.#connection, operations)),
     );
-  }
-
-  #apply(step: WriteStep): void {
-    const entry = this.#collections.get(step.collection);
-    const { declared, encoders } = entry;
-    if ((step.kind === "put" || step.kind === "claim") && step.fence !== undefined)
-      this.#apply(step.fence.guard);
-    if (step.kind === "claim") return;
-    if (step.kind === "put") {
-      this.#put(entry, step.rows);
-      return;
-    }
-    if (step.kind === "remove") {
-      const statement = this.#connection.prepare(deleteByKeySql(declared));
-      for (const row of step.keys) statement.run(keyPredicates(entry, row).map((p) => p.value));
-      return;
-    }
-    if (step.kind === "require") {
-      const where = [...keyPredicates(entry, step.key), ...parseFilter(declared, encoders, step.expected)];
-      const { text, params } = countSql(declared, { where, anyOf: [], via: undefined });
-      if (this.#connection.all(text, params)[0]?.[0] !== 1) throw new ConflictError(declared.name);
-      return;
-    }
-    const { text, params } = deleteSql(declared, parseFilter(declared, encoders, step.filter));
-    this.#connection.run(text, params);
-  }
-
-  #put(entry: Entry, rows: readonly Readonly<Record<string, unknown>>[]): void {
-    const width = entry.declared.fields.length;
-    const many = rows.length - (rows.length % ROWS_A_CALL);
-    if (many > 0) {
-      const statement = this.#connection.prepare(entry.upsertMany);
-      const params: Stored[] = new Array(width * ROWS_A_CALL).fill(null);
-      for (let from = 0; from < many; from += ROWS_A_CALL) {
-        for (let i = 0; i < ROWS_A_CALL; i++)
-          encodeRow(entry, rows[from + i] as Record<string, unknown>, params, width * i);
-        statement.run(params);
-      }
-    }
-    if (many === rows.length) return;
-    const statement = this.#connection.prepare(entry.upsert);
-    const params: Stored[] = new Array(width).fill(null);
-    for (const row of rows.slice(many)) statement.run(encodeRow(entry, row, params));
   }
 
   async get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined> {

@@ -1,0 +1,37 @@
+import type { BulkWriter, WriteStep } from "../../port.ts";
+import type { Connection } from "../connection.ts";
+import { CACHE_KB, limitCache, type SqliteOptions } from "../open-connection.ts";
+import { type Operation, release } from "../operations.ts";
+import { startWriteThread } from "./write-thread.ts";
+
+/** Of a connection that only reads beside a writer: what is on the way to the rows. */
+const READING_CACHE_KB = 8_192;
+
+/** Writes to a store's file in a thread. While it does, the store's own connection keeps few pages: the thread has those that change. */
+export function openBulkWriter(
+  options: SqliteOptions,
+  store: {
+    readonly connection: Connection;
+    readonly operationsOf: (steps: readonly WriteStep[]) => Operation[];
+    readonly run: (operations: readonly Operation[]) => Promise<void>;
+    readonly onFailure: (reason: string) => void;
+  },
+): BulkWriter {
+  const { connection, operationsOf, run, onFailure } = store;
+  const thread = startWriteThread(options, { here: run, onFailure });
+  limitCache(connection, READING_CACHE_KB);
+  return {
+    async write(steps) {
+      const operations = operationsOf(steps);
+      try {
+        if (operations.length > 0) await thread.run(operations);
+      } finally {
+        release(operations);
+      }
+    },
+    async close() {
+      await thread.close();
+      limitCache(connection, CACHE_KB);
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { Stored } from "../../values.ts";
+import type { Operation, PutRows } from "../operations.ts";
+import { CellPacker, type PackedCells, readCells } from "../packed/cells.ts";
+
+/**
+ * Rows as they cross threads: copied as messages are, every value would be an object of its own on either side. A row's
+ * texts are made when it is written.
+ */
+interface PutCells {
+  readonly kind: "packed";
+  readonly one: string;
+  readonly many: string;
+  readonly cells: PackedCells;
+}
+
+export type PackedOperation = Exclude<Operation, PutRows> | PutCells;
+
+/** Packs operations, into the same memory again and again. */
+export class OperationPacker {
+  /** By the statement of a collection. */
+  readonly #packers = new Map<string, CellPacker>();
+
+  /** `release` is to be called once they are read no more. */
+  pack(operations: readonly Operation[]): { packed: PackedOperation[]; release: () => void } {
+    const used: (() => void)[] = [];
+    const packed = operations.map((operation): PackedOperation => {
+      if (operation.kind !== "put") return operation;
+      const { one, many } = operation;
+      if (operation.cells !== undefined) return { kind: "packed", one, many, cells: operation.cells };
+      const packer = this.#packerOf(operation);
+      const cells = packRows(packer, operation);
+      used.push(() => packer.giveBack(cells));
+      return { kind: "packed", one, many, cells };
+    });
+    return { packed, release: () => used.forEach((giveBack) => void giveBack()) };
+  }
+
+  #packerOf({ one, width }: PutRows): CellPacker {
+    let packer = this.#packers.get(one);
+    if (packer === undefined) {
+      packer = new CellPacker(width);
+      this.#packers.set(one, packer);
+    }
+    return packer;
+  }
+}
+
+function packRows(packer: CellPacker, { width, count, read }: PutRows): PackedCells {
+  const next = read();
+  const cells: Stored[] = new Array(width).fill(null);
+  for (let row = 0; row < count; row++) {
+    next(cells, 0);
+    packer.add(cells);
+  }
+  return packer.take();
+}
+
+export function unpackOperation(operation: PackedOperation): Operation {
+  if (operation.kind !== "packed") return operation;
+  const { one, many, cells } = operation;
+  const { width, count } = cells;
+  return { kind: "put", one, many, width, count, cells, read: () => readCells(cells) };
+}

@@ -1,0 +1,84 @@
+import type { Worker } from "node:worker_threads";
+import { createThread, createThreadClient } from "../../../process/thread-work.ts";
+import { startWithSemiSpace } from "../../../process/v8-flags.ts";
+import { isDamaged } from "../../damage.ts";
+import { ConflictError } from "../../port.ts";
+import type { SqliteOptions } from "../open-connection.ts";
+import type { Operation } from "../operations.ts";
+import { OperationPacker, type PackedOperation, unpackOperation } from "./operation-packer.ts";
+
+/** The first message to the thread: the file. */
+export type WriteTask = Pick<SqliteOptions, "path" | "logBytes" | "busyTimeoutMs">;
+
+/** Operations of one transaction, or the end: the thread closes its connection before it is ended. */
+export type WriteRequest = readonly PackedOperation[] | "close";
+
+/** Of an error only plain data crosses threads. */
+export interface WriteFailure {
+  readonly message: string;
+  /** Of a ConflictError. */
+  readonly collection?: string;
+  readonly code?: unknown;
+  readonly rawCode?: unknown;
+}
+
+/** Its texts live as long as one call of the driver. */
+const SEMI_SPACE_MB = 4;
+
+export interface WriteThreadOptions {
+  /** Writes in this thread: until the other is up, and what it had not finished when it died. Every write can be repeated. */
+  readonly here: (operations: readonly Operation[]) => Promise<void>;
+  /** The thread has died, for this reason. */
+  readonly onFailure: (reason: string) => void;
+  /** Injected by tests. */
+  readonly startWorker?: () => Worker;
+}
+
+/** Writes to a file in a thread of its own, with a connection of its own, one write at a time. */
+export function startWriteThread(
+  { path, logBytes, busyTimeoutMs, onDamage }: SqliteOptions,
+  { here, onFailure, startWorker = startWriteWorker }: WriteThreadOptions,
+): { run(operations: readonly Operation[]): Promise<void>; close(): Promise<void> } {
+  const task: WriteTask = {
+    path,
+    ...(logBytes !== undefined && { logBytes }),
+    ...(busyTimeoutMs !== undefined && { busyTimeoutMs }),
+  };
+  const packer = new OperationPacker();
+  const thread = createThreadClient<WriteRequest>({
+    worker: startWorker(),
+    task,
+    fallback: async (request) => {
+      if (request !== "close") await here(request.map(unpackOperation));
+    },
+    toError: (failure) => toError(failure as WriteFailure, onDamage),
+    onMessage: () => {},
+    onFailure,
+    closedError: () => new Error("Cannot use the writer: it is closed"),
+  });
+  return {
+    async run(operations) {
+      const { packed, release } = packer.pack(operations);
+      try {
+        await thread.request(packed);
+      } finally {
+        release();
+      }
+    },
+    async close() {
+      await thread.request("close");
+      await thread.close();
+    },
+  };
+}
+
+export function startWriteWorker(): Worker {
+  return startWithSemiSpace(SEMI_SPACE_MB, () => createThread("write.worker", import.meta.url));
+}
+
+function toError({ message, collection, code, rawCode }: WriteFailure, onDamage = (_: unknown) => {}): Error {
+  if (collection !== undefined) return new ConflictError(collection);
+  const error = Object.assign(new Error(message), { code, rawCode });
+  if (isDamaged(error)) onDamage(error);
+  return error;
+}

@@ -1,0 +1,28 @@
+/** The worker of write-thread.ts: one connection, one transaction a request. */
+import { serveThread } from "../../../process/thread-work.ts";
+import { ConflictError } from "../../port.ts";
+import type { Connection } from "../connection.ts";
+import { openConnection } from "../open-connection.ts";
+import { runOperations } from "../operations.ts";
+import { unpackOperation } from "./operation-packer.ts";
+import type { WriteFailure, WriteRequest, WriteTask } from "./write-thread.ts";
+
+serveThread<WriteTask, WriteRequest>({
+  start(task) {
+    let opened: Promise<Connection> | undefined;
+    return async (request) => {
+      // It reads only the pages that it changes: mapped ones would count as memory for little.
+      opened ??= openConnection({ ...task, mappedBytes: 0 });
+      const connection = await opened;
+      if (request === "close") return connection.close();
+      await connection.retrying(() =>
+        connection.transaction("write", () => runOperations(connection, request.map(unpackOperation))),
+      );
+    };
+  },
+  toFailure(error): WriteFailure {
+    const { message, code, rawCode } = error as Error & { code?: unknown; rawCode?: unknown };
+    const collection = error instanceof ConflictError ? error.collectionName : undefined;
+    return { message, code, rawCode, ...(collection !== undefined && { collection }) };
+  },
+});
