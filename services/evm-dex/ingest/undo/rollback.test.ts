@@ -4,6 +4,7 @@ import { it } from "mocha";
 import { headers } from "../../../shared/index/evm/headers.ts";
 import { parallelGroups, put, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { describeOnEngines } from "../../../shared/storage/testkit/engines.ts";
+import { storeWith } from "../../../shared/storage/within.ts";
 import { leastCases, randomRuns } from "../../../shared/testkit/describe.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents, poolUsers, rollups } from "../../store/collections.ts";
 import { getCheckpoint } from "../../store/queries.ts";
@@ -321,14 +322,8 @@ function rethrowUnlessKilled(error: unknown): void {
 /** A store whose writes fail there. */
 function killedAt(store: Store, kill: Kill): Store {
   let left = kill.step;
-  const dying = Object.create(store) as Store;
-  for (const name of ["find", "get", "getMany", "getLast", "count", "sum"] as const) {
-    Object.defineProperty(dying, name, {
-      value: (store[name] as (...args: unknown[]) => unknown).bind(store),
-    });
-  }
-  Object.defineProperty(dying, "write", {
-    value: async (steps: readonly WriteStep[]) => {
+  return storeWith(store, {
+    write: async (steps: readonly WriteStep[]) => {
       for (const group of parallelGroups(steps)) {
         const isLast = group.some(({ collection }) => collection.name === kill.collection && left-- <= 0);
         if (!isLast) {
@@ -343,7 +338,6 @@ function killedAt(store: Store, kill: Kill): Store {
       }
     },
   });
-  return dying;
 }
 
 function isDoneAt({ isDone }: Kill, i: number): boolean {
