@@ -2,6 +2,7 @@ import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
 import { type HeaderRow, headers } from "../../shared/index/evm/headers.ts";
 import { type Guard, guardedPut } from "../../shared/storage/lease.ts";
 import { type BulkWriter, inParallel, put, removeWhere, type WriteStep } from "../../shared/storage/port.ts";
+import { compareTexts } from "../../shared/storage/row-list.ts";
 import {
   type CheckpointRow,
   checkpoints,
@@ -112,15 +113,11 @@ export function startWrite(
  * other order it would write and read many of them again and again.
  */
 function byPool<R extends { readonly poolAddress: string }>(rows: readonly R[]): R[] {
-  return [...rows].sort((a, b) => compare(a.poolAddress, b.poolAddress));
+  return [...rows].sort((a, b) => compareTexts(a.poolAddress, b.poolAddress));
 }
 
 function byKeyOfUser(a: PoolUserRow, b: PoolUserRow): number {
-  return compare(a.poolAddress, b.poolAddress) || compare(a.user, b.user);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return compareTexts(a.poolAddress, b.poolAddress) || compareTexts(a.user, b.user);
 }
 
 /** The last answer of each feed in a block. */

@@ -18,7 +18,7 @@ export interface RowList<R> {
 /** Rows as objects. */
 export class ObjectRowList<R> implements RowList<R> {
   readonly #orderedBy: keyof R;
-  #rows: R[] = [];
+  readonly #rows: R[] = [];
 
   constructor(orderedBy: keyof R) {
     this.#orderedBy = orderedBy;
@@ -33,10 +33,8 @@ export class ObjectRowList<R> implements RowList<R> {
   }
 
   take(): readonly R[] {
-    const rows = this.#rows;
-    this.#rows = [];
-    const order = orderOf(rows.map((row) => row[this.#orderedBy] as string));
-    return Array.from(order, (at) => rows[at] as R);
+    const field = this.#orderedBy;
+    return this.#rows.splice(0).sort((a, b) => compareTexts(a[field] as string, b[field] as string));
   }
 }
 
@@ -44,9 +42,10 @@ export class ObjectRowList<R> implements RowList<R> {
 export function orderOf(texts: readonly string[]): Uint32Array {
   const places = new Uint32Array(texts.length);
   for (let i = 0; i < places.length; i++) places[i] = i;
-  return places.sort((a, b) => compare(texts[a] as string, texts[b] as string) || a - b);
+  return places.sort((a, b) => compareTexts(texts[a] as string, texts[b] as string) || a - b);
 }
 
-function compare(a: string, b: string): number {
+/** By code units, as the engines order texts of hex. */
+export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -37,8 +37,7 @@ export async function writeSteps(context: WriteContext, steps: readonly WriteSte
   const last = work.findLast(isFenced);
   if (last === undefined) return;
   const entry = context.collections.get(last.collection);
-  const [row = {}] = last.rows;
-  await context.onFencedWrite(snapshotId(entry, row));
+  await context.onFencedWrite(snapshotId(entry, firstRow(last)));
 }
 
 /** What names the row whose fenced puts end writes. */
@@ -48,6 +47,11 @@ export function snapshotId(entry: Entry, key: Readonly<Record<string, unknown>>)
 
 function isFenced(step: WriteStep): step is PutStep {
   return step.kind === "put" && step.fence !== undefined;
+}
+
+/** The row of a fenced put. */
+function firstRow({ rows: [row = {}] }: PutStep): Record<string, unknown> {
+  return row;
 }
 
 async function apply(context: WriteContext, step: WriteStep): Promise<void> {
@@ -60,7 +64,7 @@ async function apply(context: WriteContext, step: WriteStep): Promise<void> {
     case "put":
       return step.fence === undefined
         ? putRows(context, { entry, rows: [...step.rows] })
-        : putFenced(context, { entry, row: [...step.rows][0] ?? {}, token: step.fence.token });
+        : putFenced(context, { entry, row: firstRow(step), token: step.fence.token });
     case "claim": {
       const { token } = step.fence;
       const byKey = keysFilter(entry, [step.key], { sharded });

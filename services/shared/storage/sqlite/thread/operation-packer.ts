@@ -45,12 +45,18 @@ export class OperationPacker {
   }
 }
 
+/** @throws TypeError for a value that its field cannot hold; then none of the rows is kept. */
 function packRows(packer: CellPacker, { width, count, read }: PutRows): PackedCells {
   const next = read();
   const cells: Stored[] = new Array(width).fill(null);
-  for (let row = 0; row < count; row++) {
-    next(cells, 0);
-    packer.add(cells);
+  try {
+    for (let row = 0; row < count; row++) {
+      next(cells, 0);
+      packer.add(cells);
+    }
+  } catch (error) {
+    packer.giveBack(packer.take());
+    throw error;
   }
   return packer.take();
 }

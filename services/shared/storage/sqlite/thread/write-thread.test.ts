@@ -130,6 +130,13 @@ describeWithProcesses("the thread that writes", () => {
     expect(await all()).to.deep.equal([sample(2)]);
   });
 
+  it("keeps nothing of a write with a value that no field can hold", async () => {
+    const wrong = { ...sample(2), price: Number.NaN };
+    expect(await failureOf(write([put(samples, [sample(1), wrong])]))).to.be.instanceOf(TypeError);
+    await write([put(samples, [sample(3)])]);
+    expect(await all()).to.deep.equal([sample(3)]);
+  });
+
   it("waits for the lock of another writer", async () => {
     const other = await openSqliteStore({ path });
     await other.declare([samples]);
