@@ -3,13 +3,13 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChainDeployments, loadDeployments } from "../../../services/evm-dex/deployments.ts";
-import { ArchiveWriter } from "../../../services/shared/evm/archive/writer.ts";
+import { DayWriter } from "./block-files.ts";
 import { firstDayBlock, SyntheticDay } from "./day.ts";
 import { TOPICS } from "./topics.ts";
 
 export const CHAIN_ID = 8453;
-/** Raised with every change that makes other blocks of the same options. */
-const VERSION = 3;
+/** Raised with every change that makes other blocks of the same options, or writes them otherwise. */
+const VERSION = 4;
 
 export interface DaySize {
   readonly pools: number;
@@ -65,28 +65,28 @@ export async function buildDay(size: DaySize, say: (message: string) => void): P
   const { stablecoins, factories, name } = chain;
   const chains = [{ chainId: CHAIN_ID, name, stablecoins, factories }];
   await writeFile(deploymentsFile, JSON.stringify({ evmDex: { chains } }));
-  const expected = await writeBlocks(folder, { size, chain });
+  const expected = writeBlocks(folder, { size, chain });
   await writeFile(`${expectedFile}.tmp`, JSON.stringify(expected));
   await rename(`${expectedFile}.tmp`, expectedFile);
   return { folder, deploymentsFile, expected };
 }
 
-async function writeBlocks(
+function writeBlocks(
   folder: string,
   { size, chain }: { size: DaySize; chain: ChainDeployments },
-): Promise<DayExpected> {
-  const writer = new ArchiveWriter({ folder, level: 1 });
+): DayExpected {
+  const writer = new DayWriter(folder);
   let [logs, tradeLogs, swaps, headNumber, headHash] = [0, 0, 0, 0, ""];
   const first = firstDayBlock(size.pools);
   for (const block of new SyntheticDay({ chain, ...size }).blocks()) {
-    await writer.add(block.header.number, JSON.stringify(block));
+    writer.add(block);
     logs += block.logs.length;
     if (block.header.number >= first) tradeLogs += block.logs.length;
     for (const log of block.logs) if (SWAPS.has((log.topics as readonly string[])[0] ?? "")) swaps += 1;
     headNumber = block.header.number;
     headHash = block.header.hash;
   }
-  await writer.close();
+  writer.close();
   const { bytes } = writer;
   const { pools } = size;
   return { headNumber, headHash, firstDayBlock: first, pools, logs, tradeLogs, swaps, bytes };
