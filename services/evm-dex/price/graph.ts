@@ -1,5 +1,6 @@
 import { atPeg } from "./anchor-prices.ts";
 import { EdgeBook, type EdgeNames, type PriceEdge } from "./edges.ts";
+import { IntList } from "./int-list.ts";
 import { isAnchor, priceFrom, type TokenLink, type TokenPrice } from "./link.ts";
 import { ABSENT, ANCHOR, LinkColumns, UNKNOWN } from "./link-columns.ts";
 import { lastMark } from "./marks.ts";
@@ -34,10 +35,10 @@ export class PriceGraph {
   readonly #edges: EdgeBook;
   readonly #walk: Walk;
   /** Edges that affect the walk and have changed since; all prices may have changed. */
-  readonly #changed: number[] = [];
+  readonly #changed = new IntList();
   #isWhole = true;
   /** Nodes decided since links were last taken, or all. */
-  #decided: number[] = [];
+  readonly #decided = new IntList();
   #isAllDecided = true;
   /** The links last taken. */
   readonly #taken = new LinkColumns();
@@ -88,7 +89,7 @@ export class PriceGraph {
   #noteChanged(id: number): void {
     if (this.#isWhole || !this.#walk.isAffectedBy(id)) return;
     this.#changed.push(id);
-    if (this.#edges.isBetweenAnchors(id) || this.#changed.length > MOST_CHANGED) this.#isWhole = true;
+    if (this.#edges.isBetweenAnchors(id) || this.#changed.count > MOST_CHANGED) this.#isWhole = true;
   }
 
   /** Removes a pool; prices follow with `update`. */
@@ -173,22 +174,22 @@ export class PriceGraph {
    */
   update(now: number): void {
     this.#markFor(now);
-    if (!this.#isWhole && this.#changed.length === 0 && !this.#walk.hasDeparted) return;
+    if (!this.#isWhole && this.#changed.count === 0 && !this.#walk.hasDeparted) return;
     const decided = this.#isWhole ? undefined : this.#tryLocal(now);
     if (decided === undefined) {
       for (const node of this.#walk.run(now)) this.#left.add(node);
       this.#isAllDecided = true;
       this.walks.whole += 1;
     } else {
-      for (const node of decided) this.#decided.push(node);
+      this.#decided.append(decided);
       this.walks.local += 1;
     }
-    this.#changed.length = 0;
+    this.#changed.clear();
     this.#isWhole = false;
   }
 
   /** What is tried in vain costs a twentieth of a whole walk: where it mostly is, it is hardly tried. */
-  #tryLocal(now: number): readonly number[] | undefined {
+  #tryLocal(now: number): IntList | undefined {
     if (this.#failures >= MOST_FAILURES && ++this.#skipped % TRY_EACH !== 0) return undefined;
     const decided = this.#walk.runLocal(this.#changed, now);
     this.#failures = decided === undefined ? this.#failures + 1 : 0;
@@ -246,30 +247,31 @@ export class PriceGraph {
 
   /** Links that changed since they were last taken. */
   takeLinks(): LinkChange[] {
-    const { links, order } = this.#walk;
-    const decided = this.#isAllDecided ? order : this.#decided;
-    this.#isAllDecided = false;
-    this.#decided = [];
     const changes: LinkChange[] = [];
     this.#taken.reserve(this.#edges.nodeCount);
-    for (const node of decided) {
-      if (links.isSame(this.#taken, node)) continue;
-      this.#taken.copy(links, node);
-      changes.push({ token: this.#edges.nameOf(node), link: this.#linkOf(node) });
-    }
-    changes.push(...this.#takeGone());
+    if (this.#isAllDecided) for (const node of this.#walk.order) this.#takeLink(node, changes);
+    else
+      for (let i = 0; i < this.#decided.count; i++) this.#takeLink(this.#decided.items[i] as number, changes);
+    this.#isAllDecided = false;
+    this.#decided.clear();
+    this.#takeGone(changes);
     return changes;
   }
 
-  #takeGone(): LinkChange[] {
-    const gone: LinkChange[] = [];
+  #takeLink(node: number, into: LinkChange[]): void {
+    const { links } = this.#walk;
+    if (links.isSame(this.#taken, node)) return;
+    this.#taken.copy(links, node);
+    into.push({ token: this.#edges.nameOf(node), link: this.#linkOf(node) });
+  }
+
+  #takeGone(into: LinkChange[]): void {
     for (const node of this.#left) {
       if (this.#taken.arc[node] === ABSENT || this.#walk.isPriced(node)) continue;
       this.#taken.arc[node] = ABSENT;
-      gone.push({ token: this.#edges.nameOf(node), link: undefined });
+      into.push({ token: this.#edges.nameOf(node), link: undefined });
     }
     this.#left.clear();
-    return gone;
   }
 
   #setTaken(node: number, link: TokenLink): void {

@@ -1,5 +1,7 @@
+import { IntList } from "./int-list.ts";
+import { larger } from "./larger-array.ts";
+import { NodeHeap } from "./node-heap.ts";
 import { ARC, NEXT, PARENT, USD, VOTE_PRICE, WEIGHT, WIDTH } from "./votes.ts";
-import type { WalkRules } from "./walk-rules.ts";
 import type { WalkState } from "./walk-state.ts";
 
 const NONE = -1;
@@ -7,6 +9,7 @@ const NONE = -1;
 const MOST_ARCS = 6_000;
 /** Numbers kept of a token before it is decided: USD, the departure's two, where all agree. */
 const BEFORE = 4;
+const FIRST_CAPACITY = 256;
 
 /**
  * Brings the prices of a walk up to date where few of them change: a token is decided again only if one of its votes, or
@@ -20,53 +23,68 @@ const BEFORE = 4;
  */
 export class LocalWalk {
   readonly #state: WalkState;
-  readonly #rules: WalkRules;
-  /** Nodes to decide, in a heap: those that the walk took first are first. */
-  readonly #heap: number[] = [];
-  #isDirty = new Uint8Array(0);
+  /** Nodes to decide. */
+  readonly #heap: NodeHeap;
   /** Nodes decided, in this order, and what was used for them before: BEFORE numbers each. */
-  readonly decided: number[] = [];
-  readonly #before: number[] = [];
+  readonly decided = new IntList();
+  #before = new Float64Array(BEFORE * FIRST_CAPACITY);
   #arcsLeft = 0;
+  /** The widest vote of the node at hand: numbers that a function takes or returns may be objects. */
+  readonly #widest = new Float64Array(1);
   /** Whether other pools than before make the node at hand as wide as it is. */
   #isTieOpen = false;
 
-  constructor(state: WalkState, rules: WalkRules) {
+  constructor(state: WalkState) {
     this.#state = state;
-    this.#rules = rules;
+    this.#heap = new NodeHeap(state.priced);
   }
 
   /**
    * Returns false, with the prices in use as they were, where the whole walk must be made.
    * @param edges that have changed and have or had a vote
    */
-  run(edges: readonly number[], now: number): boolean {
+  run(edges: IntList, now: number): boolean {
     this.#begin();
-    const isDone = edges.every((edge) => this.#markEdge(edge)) && this.#decideAll(now);
-    for (const node of this.#heap) this.#isDirty[node] = 0;
-    this.#heap.length = 0;
+    const isDone = this.#markEdges(edges) && this.#decideAll(now);
+    this.#heap.clear();
     if (!isDone) this.#restore();
     return isDone;
   }
 
   #begin(): void {
-    const count = this.#state.edges.nodeCount;
-    if (count > this.#isDirty.length) this.#isDirty = new Uint8Array(2 * count);
-    this.decided.length = 0;
-    this.#before.length = 0;
+    this.#heap.reserve(this.#state.edges.nodeCount);
+    this.decided.clear();
     this.#arcsLeft = MOST_ARCS;
-    for (const node of this.#state.departed) this.#mark(node);
+    for (const node of this.#state.departed) this.#heap.push(node);
+  }
+
+  #markEdges(edges: IntList): boolean {
+    for (let i = 0; i < edges.count; i++) if (!this.#markEdge(edges.items[i] as number)) return false;
+    return true;
   }
 
   #decideAll(now: number): boolean {
-    for (let node = this.#pop(); node !== NONE; node = this.#pop())
+    for (let node = this.#heap.pop(); node !== NONE; node = this.#heap.pop())
       if (!this.#decide(node, now)) return false;
     return true;
   }
 
+  /** Keeps what is used for a node until now. */
+  #keep(node: number): void {
+    const { priced, links } = this.#state;
+    const at = BEFORE * this.decided.count;
+    if (at === this.#before.length) this.#before = larger(this.#before, new Float64Array(2 * at));
+    this.#before[at] = priced.usd[node] as number;
+    this.#before[at + 1] = links.departedAt[node] as number;
+    this.#before[at + 2] = links.departedUsd[node] as number;
+    this.#before[at + 3] = links.agreedUsd[node] as number;
+    this.decided.push(node);
+  }
+
   #restore(): void {
     const { priced, links } = this.#state;
-    for (const [i, node] of this.decided.entries()) {
+    for (let i = 0; i < this.decided.count; i++) {
+      const node = this.decided.items[i] as number;
       const at = BEFORE * i;
       priced.usd[node] = this.#before[at] as number;
       links.departedAt[node] = this.#before[at + 1] as number;
@@ -78,120 +96,113 @@ export class LocalWalk {
   /** Marks the token that a changed pool votes or voted on. Returns false where it prices another one. */
   #markEdge(edge: number): boolean {
     const { edges, priced } = this.#state;
-    const [node0, node1] = [edges.nodeOf(2 * edge), edges.nodeOf(2 * edge + 1)];
-    const isKnown = node0 !== NONE && node1 !== NONE && priced.has(node0) && priced.has(node1);
-    if (!isKnown) return !this.#hasVote(2 * edge, node0) && !this.#hasVote(2 * edge + 1, node1);
-    return this.#markOver(priced.isBefore(node0, node1) ? 2 * edge : 2 * edge + 1);
-  }
-
-  #hasVote(arc: number, from: number): boolean {
-    return (
-      from !== NONE && this.#state.priced.has(from) && this.#state.widthOver(arc) >= this.#rules.minDepthUsd
-    );
-  }
-
-  /** Marks the token that an arc leads to, if it has or had a vote over it. */
-  #markOver(arc: number): boolean {
-    const { edges, votes, priced } = this.#state;
-    const from = edges.nodeOf(arc);
-    const to = edges.nodeOf(arc ^ 1);
-    const had = votes.has(to, arc >> 1);
-    const width = this.#state.widthOver(arc);
-    const has = width >= this.#rules.minDepthUsd;
-    if (has) priced.need[from] = Math.max(priced.need[from] as number, this.#state.needOver(arc));
-    if (has && !had) votes.values[votes.add(to, arc, from) + WIDTH] = Number.NaN;
-    if (has || had) this.#mark(to);
+    const node0 = edges.nodeOf(2 * edge);
+    const node1 = edges.nodeOf(2 * edge + 1);
+    const has0 = node0 !== NONE && priced.has(node0);
+    const has1 = node1 !== NONE && priced.has(node1);
+    if (!has0 || !has1) {
+      if (has0 && this.#state.measure(2 * edge, node0)) return false;
+      return !(has1 && this.#state.measure(2 * edge + 1, node1));
+    }
+    if (priced.isBefore(node0, node1)) this.#markOver(2 * edge, node0, node1);
+    else this.#markOver(2 * edge + 1, node1, node0);
     return true;
   }
 
+  /** Marks the token that an arc leads to, if it has or had a vote over it. */
+  #markOver(arc: number, from: number, to: number): void {
+    const { votes, priced } = this.#state;
+    const had = votes.has(to, arc >> 1);
+    const has = this.#state.measure(arc, from);
+    if (has && this.#state.needOver > (priced.need[from] as number)) priced.need[from] = this.#state.needOver;
+    if (has && !had) votes.values[votes.add(to, arc, from) + WIDTH] = Number.NaN;
+    if (has || had) this.#heap.push(to);
+  }
+
   #decide(node: number, now: number): boolean {
-    const { priced, links, ballot } = this.#state;
-    const width = this.#refreshVotes(node);
-    if (width === NONE) return false;
+    const { priced } = this.#state;
+    if (!this.#refreshVotes(node)) return false;
+    const width = this.#widest[0] as number;
     const usdBefore = priced.usd[node] as number;
     const widthBefore = priced.width[node] as number;
     const earnedBefore = priced.earned[node] as number;
     const hopsBefore = priced.hops[node] as number;
-    this.decided.push(node);
-    const { departedAt, departedUsd, agreedUsd } = links;
-    this.#before.push(
-      usdBefore,
-      departedAt[node] as number,
-      departedUsd[node] as number,
-      agreedUsd[node] as number,
-    );
+    this.#keep(node);
     this.#state.decide(node, now);
-    if (ballot.hops !== hopsBefore) return false;
-    if (width === widthBefore ? this.#isTieOpen && this.#hasEqual(node) : !this.#moveTo(node, width))
-      return false;
+    if (priced.hops[node] !== hopsBefore) return false;
+    if (width === widthBefore ? this.#isTieOpen && this.#hasEqual(node) : !this.#move(node)) return false;
     const isWidthFelt = width !== widthBefore && (priced.need[node] as number) > Math.min(width, widthBefore);
     const earned = priced.earned[node] as number;
     const isEarnedFelt =
       earned !== earnedBefore && (priced.claim[node] as number) > Math.min(earned, earnedBefore);
-    if (ballot.usd === usdBefore && !isWidthFelt && !isEarnedFelt) return true;
+    if (priced.usd[node] === usdBefore && !isWidthFelt && !isEarnedFelt) return true;
     return this.#markChildren(node);
   }
 
-  /** Values the votes of a node anew and takes out those that are none any more. Returns the widest, −1 without one. */
-  #refreshVotes(node: number): number {
-    const { votes, priced } = this.#state;
+  /** Values the votes of a node anew and takes out those that are none any more. Returns whether one is left. */
+  #refreshVotes(node: number): boolean {
+    const state = this.#state;
+    const { votes, edges } = state;
     const { links, values, first } = votes;
-    const level = priced.width[node] as number;
+    const level = state.priced.width[node] as number;
     this.#isTieOpen = false;
     let widest = NONE;
     let before = NONE;
     for (let at = first[node] as number; at !== NONE; at = links[at + NEXT] as number) {
       const arc = links[at + ARC] as number;
-      const width = this.#state.widthOver(arc);
+      const isVote = state.measure(arc, links[at + PARENT] as number);
+      const width = state.widthOver;
       if ((values[at + WIDTH] === level) !== (width === level)) this.#isTieOpen = true;
-      if (!(width >= this.#rules.minDepthUsd)) {
+      if (!isVote) {
         const next = links[at + NEXT] as number;
         if (before === NONE) first[node] = next;
         else links[before + NEXT] = next;
         continue;
       }
-      values[at + USD] = this.#state.usdOver(arc, priced.usd[links[at + PARENT] as number] as number);
+      values[at + USD] = state.usdOver;
       values[at + WIDTH] = width;
-      values[at + WEIGHT] = width * this.#state.edges.shareOf(arc >> 1);
-      values[at + VOTE_PRICE] = this.#state.edges.priceOf(arc >> 1);
+      values[at + WEIGHT] = width * edges.shareOf(arc >> 1);
+      values[at + VOTE_PRICE] = edges.priceOf(arc >> 1);
       if (width > widest) widest = width;
       before = at;
     }
-    return widest;
+    this.#widest[0] = widest;
+    return before !== NONE;
   }
 
   /** Marks what a node's pools lead to. Returns false where one prices another token. */
   #markChildren(node: number): boolean {
     const { edges, priced } = this.#state;
-    if ((priced.hops[node] as number) >= this.#rules.maxHops) return true;
+    if ((priced.hops[node] as number) >= this.#state.rules.maxHops) return true;
     if (!edges.isDeepFor(node, priced.usd[node] as number)) return false;
+    const { arc: arcs, to: nodes } = edges.deep;
     const start = edges.deep.startOf(node);
-    const count = edges.deep.countOf(node);
-    this.#arcsLeft -= count;
+    const end = start + edges.deep.countOf(node);
+    this.#arcsLeft -= end - start;
     if (this.#arcsLeft < 0) return false;
     priced.need[node] = 0;
-    for (let place = start; place < start + count; place++) {
-      const arc = edges.deep.arc[place] as number;
-      const to = edges.deep.to[place] as number;
+    for (let place = start; place < end; place++) {
+      const to = nodes[place] as number;
       if (!priced.has(to)) {
-        if (this.#state.widthOver(arc) >= this.#rules.minDepthUsd) return false;
-      } else if (priced.isBefore(node, to)) this.#markOver(arc);
+        if (this.#state.measure(arcs[place] as number, node)) return false;
+      } else if (priced.isBefore(node, to)) this.#markOver(arcs[place] as number, node, to);
     }
     return true;
   }
 
   /** Whether another node is as wide: which of them is taken first may have changed with their pools. */
   #hasEqual(node: number): boolean {
-    const { priced } = this.#state;
-    const place = priced.placeOf(node);
-    const own = priced.width[node] as number;
-    return [place - 1, place + 1].some((at) => priced.width[priced.order[at] ?? NONE] === own);
+    const { order, width } = this.#state.priced;
+    const place = this.#state.priced.placeOf(node);
+    const own = width[node] as number;
+    return width[order[place - 1] ?? NONE] === own || width[order[place + 1] ?? NONE] === own;
   }
 
   /** Moves a node to its place by its new width. Returns false where it passes a neighbour, or meets an equal. */
-  #moveTo(node: number, width: number): boolean {
+  #move(node: number): boolean {
     const { priced } = this.#state;
     const { order } = priced;
+    const width = this.#widest[0] as number;
     const step = width > (priced.width[node] as number) ? -1 : 1;
     let at = priced.placeOf(node);
     let isFree = true;
@@ -208,9 +219,9 @@ export class LocalWalk {
   }
 
   #areNeighbours(node: number, other: number): boolean {
-    const usd = this.#state.priced.usd[node] as number;
-    const isLast = (this.#state.priced.hops[node] as number) >= this.#rules.maxHops;
-    if (!isLast && !this.#state.edges.isDeepFor(node, usd)) return true;
+    const { priced, rules, edges } = this.#state;
+    const isLast = (priced.hops[node] as number) >= rules.maxHops;
+    if (!isLast && !edges.isDeepFor(node, priced.usd[node] as number)) return true;
     return this.#leadsTo(node, other) || this.#leadsTo(other, node);
   }
 
@@ -223,38 +234,5 @@ export class LocalWalk {
     if (this.#arcsLeft < 0) return true;
     for (let place = start; place < start + count; place++) if (deep.to[place] === to) return true;
     return false;
-  }
-
-  #mark(node: number): void {
-    if (this.#isDirty[node] === 1) return;
-    this.#isDirty[node] = 1;
-    const [heap, { priced }] = [this.#heap, this.#state];
-    let at = heap.push(node) - 1;
-    while (at > 0) {
-      const above = (at - 1) >> 1;
-      if (!priced.isBefore(node, heap[above] as number)) break;
-      heap[at] = heap[above] as number;
-      at = above;
-    }
-    heap[at] = node;
-  }
-
-  #pop(): number {
-    const [heap, { priced }] = [this.#heap, this.#state];
-    const [first] = heap;
-    const last = heap.pop();
-    if (first === undefined || last === undefined) return NONE;
-    this.#isDirty[first] = 0;
-    if (heap.length === 0) return first;
-    let at = 0;
-    for (let child = 1; child < heap.length; child = 2 * at + 1) {
-      if (child + 1 < heap.length && priced.isBefore(heap[child + 1] as number, heap[child] as number))
-        child += 1;
-      if (priced.isBefore(last, heap[child] as number)) break;
-      heap[at] = heap[child] as number;
-      at = child;
-    }
-    heap[at] = last;
-    return first;
   }
 }

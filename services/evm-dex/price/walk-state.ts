@@ -1,18 +1,23 @@
 import { Ballot, type UsedPrice } from "./ballot.ts";
 import type { EdgeBook } from "./edges.ts";
 import { larger } from "./larger-array.ts";
-import { usdOver } from "./link.ts";
 import { LinkColumns } from "./link-columns.ts";
 import { PricedTokens } from "./priced-tokens.ts";
 import { Votes } from "./votes.ts";
+import type { WalkRules } from "./walk-rules.ts";
 
 /** No whole token is worth a trillion dollars; what a pool says beyond that is a mistake or a trick. */
 export const MAX_USD = 1e12;
 
+/** What is measured of an arc, and where. */
+const OVER_USD = 0;
+const OVER_NEED = 1;
+const OVER_WIDTH = 2;
+
 /** What a walk has found, for the next one to continue from. */
 export class WalkState {
   readonly edges: EdgeBook;
-  readonly maxHops: number;
+  readonly rules: WalkRules;
   readonly priced = new PricedTokens();
   readonly votes = new Votes();
   readonly ballot: Ballot;
@@ -24,11 +29,13 @@ export class WalkState {
   markedUsd = new Float64Array(0);
   /** Nodes that followed pools against others since then: all agree where these are (links.agreedUsd). */
   readonly followed = new Set<number>();
+  /** Of the arc measured last: numbers that a function returns may be objects. */
+  readonly #over = new Float64Array(3);
 
-  constructor(edges: EdgeBook, maxHops: number) {
+  constructor(edges: EdgeBook, rules: WalkRules) {
     this.edges = edges;
-    this.maxHops = maxHops;
-    this.ballot = new Ballot({ edges, votes: this.votes, priced: this.priced });
+    this.rules = rules;
+    this.ballot = new Ballot({ edges, votes: this.votes, priced: this.priced, links: this.links });
   }
 
   /** Makes room for all nodes: a walk may come upon new ones. */
@@ -54,55 +61,48 @@ export class WalkState {
 
   /** Decides on a node by its votes; the price in use is that of the walk before, or `remembered`. */
   decide(node: number, now: number, remembered?: UsedPrice): void {
-    const { priced, links, ballot } = this;
-    const since = links.departedAt[node] as number;
-    let used = remembered?.usd ?? Number.NaN;
-    let departure = remembered?.departure;
-    let followedUsd = remembered?.agreedUsd ?? Number.NaN;
-    if ((links.arc[node] as number) >= 0) {
-      used = priced.usd[node] as number;
-      departure = Number.isNaN(since) ? undefined : { since, usd: links.departedUsd[node] as number };
-      followedUsd = links.agreedUsd[node] as number;
-    }
-    const agreed = Number.isNaN(followedUsd) ? (this.markedUsd[node] as number) : followedUsd;
-    ballot.decide(node, { used, agreed, departure }, now);
-    if (ballot.isFollowed) followedUsd = ballot.usd;
-    priced.usd[node] = ballot.usd;
-    priced.earned[node] = ballot.earnedUsd;
-    priced.hops[node] = ballot.hops;
-    links.arc[node] = ballot.arc;
-    links.price[node] = ballot.price;
-    links.hops[node] = ballot.hops;
-    links.supportEdge[node] = ballot.supportEdge;
-    links.depthUsd[node] = ballot.depthUsd;
-    links.restUsd[node] = ballot.restUsd;
-    links.departedAt[node] = ballot.departure?.since ?? Number.NaN;
-    links.departedUsd[node] = ballot.departure?.usd ?? Number.NaN;
-    links.agreedUsd[node] = followedUsd;
-    if (ballot.departure !== undefined) this.departed.add(node);
-    else if (this.departed.size > 0) this.departed.delete(node);
-    if (!Number.isNaN(followedUsd)) this.followed.add(node);
-    else if (this.followed.size > 0) this.followed.delete(node);
+    const { links, departed, followed } = this;
+    const isFollowed = this.ballot.decide(node, now, this.markedUsd, remembered);
+    if (isFollowed) links.agreedUsd[node] = this.priced.usd[node] as number;
+    if (!Number.isNaN(links.departedAt[node])) departed.add(node);
+    else if (departed.size > 0) departed.delete(node);
+    if (!Number.isNaN(links.agreedUsd[node])) followed.add(node);
+    else if (followed.size > 0) followed.delete(node);
   }
 
-  /** USD of the token that an arc leads to; NaN where that is absurd. */
-  usdOver(arc: number, parentUsd: number): number {
-    const usd = usdOver(this.edges.priceOf(arc >> 1), { side: 1 - (arc & 1), parentUsd });
-    return usd > 0 && usd <= MAX_USD ? usd : Number.NaN;
+  /**
+   * Measures the path over an arc that is walked from a priced token. Returns whether it counts: where it leads
+   * further, its price is not absurd, and there is the minimum depth.
+   */
+  measure(arc: number, from: number): boolean {
+    const { edges, priced, rules } = this;
+    const parentUsd = priced.usd[from] as number;
+    const price = edges.priceOf(arc >> 1);
+    // As usdOver() has it.
+    let usd = (arc & 1) === 1 ? parentUsd * price : parentUsd / price;
+    if (!(usd > 0 && usd <= MAX_USD)) usd = Number.NaN;
+    const need = Math.min(edges.depthOf(arc) * parentUsd, edges.depthOf(arc ^ 1) * usd);
+    const isEnd = (priced.hops[from] as number) >= rules.maxHops;
+    const isToAnchor = (edges.token[arc ^ 1] as number) < edges.anchorCount;
+    const width = isEnd || isToAnchor ? Number.NaN : Math.min(need, priced.width[from] as number);
+    this.#over[OVER_USD] = usd;
+    this.#over[OVER_NEED] = need;
+    this.#over[OVER_WIDTH] = width;
+    return width >= rules.minDepthUsd;
   }
 
-  /** USD in a pool on its thinner side, walked from a priced token; NaN where its price is absurd. */
-  needOver(arc: number): number {
-    const { edges } = this;
-    const parentUsd = this.priced.usd[edges.nodeOf(arc)] as number;
-    return Math.min(edges.depthOf(arc) * parentUsd, edges.depthOf(arc ^ 1) * this.usdOver(arc, parentUsd));
+  /** USD of the token that the arc measured last leads to. */
+  get usdOver(): number {
+    return this.#over[OVER_USD] as number;
   }
 
-  /** USD behind the path over a pool, walked from a priced token; NaN where it does not count. */
-  widthOver(arc: number): number {
-    const from = this.edges.nodeOf(arc);
-    const isEnd = (this.priced.hops[from] as number) >= this.maxHops;
-    const isToAnchor = (this.edges.token[arc ^ 1] as number) < this.edges.anchorCount;
-    return isEnd || isToAnchor ? Number.NaN : Math.min(this.needOver(arc), this.priced.width[from] as number);
+  /** USD in its pool, on the thinner side. */
+  get needOver(): number {
+    return this.#over[OVER_NEED] as number;
+  }
+
+  /** USD behind the path over it; NaN where it leads no further or its price is absurd. */
+  get widthOver(): number {
+    return this.#over[OVER_WIDTH] as number;
   }
 }

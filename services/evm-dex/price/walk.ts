@@ -2,6 +2,7 @@ import { anchorPrices } from "./anchor-prices.ts";
 import type { UsedPrice } from "./ballot.ts";
 import { DEEP_STRIDE, FAR, NEAR, PRICE, SHARE } from "./deep-arcs.ts";
 import type { EdgeBook } from "./edges.ts";
+import type { IntList } from "./int-list.ts";
 import { ABSENT, ANCHOR, type LinkColumns } from "./link-columns.ts";
 import { LocalWalk } from "./local-walk.ts";
 import { USD, VOTE_PRICE, WEIGHT, WIDTH } from "./votes.ts";
@@ -33,8 +34,8 @@ export class Walk {
     this.#edges = edges;
     this.#rules = rules;
     this.#queue = new WidthQueue((edge, other) => edges.isBefore(edge, other));
-    this.#state = new WalkState(edges, rules.maxHops);
-    this.#local = new LocalWalk(this.#state, rules);
+    this.#state = new WalkState(edges, rules);
+    this.#local = new LocalWalk(this.#state);
   }
 
   /** Whether a pool has left a token and is not followed yet: time alone may change that. */
@@ -94,7 +95,7 @@ export class Walk {
    * undefined where all must be priced by `run`.
    * @param now Unix seconds of the block
    */
-  runLocal(edges: readonly number[], now: number): readonly number[] | undefined {
+  runLocal(edges: IntList, now: number): IntList | undefined {
     if (this.#remembered.size > 0 || this.#state.votes.isFull) return undefined;
     this.#state.reserve();
     return this.#local.run(edges, now) ? this.#local.decided : undefined;
@@ -205,7 +206,7 @@ export class Walk {
   }
 
   #hasVote(arc: number): boolean {
-    const edges = this.#edges;
-    return this.isPriced(edges.nodeOf(arc)) && this.#state.widthOver(arc) >= this.#rules.minDepthUsd;
+    const from = this.#edges.nodeOf(arc);
+    return this.isPriced(from) && this.#state.measure(arc, from);
   }
 }
