@@ -23,6 +23,11 @@ const TARGET_LOGS = 2_500;
 const VERIFY_BLOCKS = Number.POSITIVE_INFINITY;
 /** Batches prefetched while one is being written. */
 const AHEAD = 3;
+/**
+ * Of a history, which waits for nothing: the consumer asks for the next batch while it adds one, and that is enough. What is
+ * decoded long before its turn is copied by each collection of the young generation.
+ */
+const HISTORY_AHEAD = 0;
 
 /** Blocks per batch of whole blocks. */
 const DENSE_RANGE = 60;
@@ -81,7 +86,7 @@ async function* readHistory(options: BackfillRange): AsyncGenerator<BlockBatch> 
   const parts = source.history?.({ fromBlock: from, toBlock: to }, run.filter, signal);
   if (parts === undefined) return;
   try {
-    yield* prefetchMap(parts, run.read, AHEAD);
+    yield* prefetchMap(parts, run.read, HISTORY_AHEAD);
   } catch (error) {
     if (!(error instanceof ReorgDetected)) throw error;
     source.distrustHistory?.(error.message);

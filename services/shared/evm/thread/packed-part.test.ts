@@ -49,12 +49,32 @@ const block = fc
     return { ...header, senders, logs };
   });
 
+/** What a part says, as plain values. */
+function readAll({ range, blocks }: HistoryPart): HistoryPart {
+  const readLog = (log: RawLog): RawLog => {
+    const { address, topics, data, blockNumber, blockHash } = log;
+    const { transactionHash, transactionIndex, logIndex, blockTimestamp } = log;
+    const own = {
+      address,
+      topics,
+      data,
+      blockNumber,
+      blockHash,
+      transactionHash,
+      transactionIndex,
+      logIndex,
+    };
+    return { ...own, blockTimestamp: blockTimestamp as number };
+  };
+  return { range, blocks: blocks.map((block) => ({ ...block, logs: block.logs.map(readLog) })) };
+}
+
 describe("packPart", () => {
   it("says all that a part says, across a structured clone", () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 4 }), (blocks) => {
         const part: HistoryPart = { range: { fromBlock: 1, toBlock: 9 }, blocks };
-        expect(unpackPart(structuredClone(packPart(part)))).to.deep.equal(part);
+        expect(readAll(unpackPart(structuredClone(packPart(part))))).to.deep.equal(part);
       }),
       { numRuns: 200 },
     );
