@@ -3,8 +3,7 @@ import type { Guard } from "../../shared/storage/lease.ts";
 import type { BulkWriter, Store } from "../../shared/storage/port.ts";
 import { protocolOf } from "../protocols/index.ts";
 import type { CheckpointRow } from "../store/collections.ts";
-import { readPoolRows } from "./discover/pool-rows.ts";
-import type { TokenReader } from "./discover/token-reader.ts";
+import type { PoolRowReader } from "./discover/pool-row-reader.ts";
 import type { UnknownPools } from "./discover/unknown-pools.ts";
 import type { FeedContracts } from "./feeds/feed-contracts.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
@@ -31,7 +30,8 @@ export interface IngestPipeline {
   readonly unknownPools: UnknownPools;
   /** Shared with the fetchers, which run ahead: all of them see pools that get LP tokens. */
   readonly watchedPools: WatchedPools;
-  readonly tokenReader: TokenReader;
+  /** Told by the fetchers of the pools that it will be asked for. */
+  readonly poolRows: PoolRowReader;
   readonly states: BlockStates;
   readonly feedContracts: FeedContracts;
   readonly guard: Guard;
@@ -69,12 +69,8 @@ export async function prepareBatch(pipeline: IngestPipeline, options: AddOptions
   const { indexer, source } = pipeline;
   const { batch, checkpoint, chainHead } = options;
   await identifyUnknownPools(pipeline, options);
-  const described = await readPoolRows(pipeline, {
-    chainId: source.chainId,
-    created: batch.created,
-    // What does not change is read at the head, whose state every node has.
-    block: chainHead,
-  });
+  // What does not change is read at the head, whose state every node has.
+  const described = await pipeline.poolRows.read(batch.created, { block: chainHead });
   for (const token of described.tokens) indexer.addToken(token);
   for (const pool of described.pools) indexer.addPool(pool);
   for (const { gauge, voter, pool, block } of batch.gauges) {
@@ -164,7 +160,7 @@ async function identifyUnknownPools(
   const identified = await pipeline.unknownPools.identify(batch.unknownPools);
   if (identified.length === 0) return;
   const created = identified.map(({ pool }) => pool);
-  const described = await readPoolRows(pipeline, { chainId, created, block: chainHead });
+  const described = await pipeline.poolRows.read(created, { block: chainHead });
   for (const token of described.tokens) indexer.addToken(token);
   for (const pool of described.pools) {
     indexer.addPool(pool);

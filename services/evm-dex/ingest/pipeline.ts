@@ -6,7 +6,7 @@ import type { Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow } from "../store/collections.ts";
 import type { IngestPipeline } from "./apply.ts";
-import { TokenReader } from "./discover/token-reader.ts";
+import { PoolRowReader } from "./discover/pool-row-reader.ts";
 import { UnknownPools } from "./discover/unknown-pools.ts";
 import { FeedContracts } from "./feeds/feed-contracts.ts";
 import { Fetcher } from "./fetch/fetcher.ts";
@@ -42,7 +42,7 @@ export async function openPipeline(deps: PipelineDeps, checkpoint: CheckpointRow
     observationBook: new ObservationBook(store, chain.chainId),
     unknownPools: new UnknownPools(source, { factories: chain.factories, fromBlock: checkpoint.fromBlock }),
     watchedPools: await loadWatchedPools(store, { source, pools: indexer.pools, checkpoint }),
-    tokenReader: new TokenReader(store, source),
+    poolRows: new PoolRowReader(store, source),
     states: new BlockStates({ source, address: MULTICALL3 }),
     feedContracts: await openFeeds(deps),
   };
@@ -68,7 +68,7 @@ export async function healPipeline(
   return {
     ...pipeline,
     unknownPools: new UnknownPools(source, { factories: chain.factories, fromBlock: checkpoint.fromBlock }),
-    tokenReader: new TokenReader(store, source),
+    poolRows: new PoolRowReader(store, source),
   };
 }
 
@@ -94,5 +94,6 @@ export function createFetcher(deps: PipelineDeps, pipeline: IngestPipeline): Fet
     watchedPools: pipeline.watchedPools,
     feeds: pipeline.feedContracts,
     maxAddresses: deps.maxAddresses,
+    foresee: (created) => pipeline.poolRows.foresee(created),
   });
 }

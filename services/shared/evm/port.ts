@@ -82,6 +82,8 @@ export interface LogRange {
 /** Consecutive blocks of a history. */
 export interface HistoryPart {
   readonly range: LogRange;
+  /** Contracts with logs in it; absent where only the logs tell. */
+  readonly emitters?: readonly Hex[];
   /**
    * Every block of the range, ascending; where the filter names contracts only those with logs of it, and the last of
    * the range.

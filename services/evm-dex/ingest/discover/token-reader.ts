@@ -37,7 +37,10 @@ export class TokenReader {
   readonly #store: Store;
   readonly #source: EvmSource;
   readonly #read: ReadTokens;
+  /** Stored ones. */
   readonly #known = new Map<string, TokenRow>();
+  /** Of the contracts, and not seen in the store yet: whoever needs one writes it, for the one before may have failed. */
+  readonly #fresh = new Map<string, TokenRow>();
 
   constructor(store: Store, source: EvmSource, read: ReadTokens = createHeadTokens(source)) {
     this.#store = store;
@@ -57,16 +60,42 @@ export class TokenReader {
     const poolOf = new Map<string, string>();
     for (const { pool, token0, token1 } of pools)
       for (const token of [token0, token1]) if (!poolOf.has(token)) poolOf.set(token, pool);
-    const wanted = [...poolOf.keys()];
-    if (this.#known.size > MAX_TOKENS) this.#known.clear();
-    const unknown = wanted.filter((address) => !this.#known.has(address));
-    for (const row of await getTokens(this.#store, { chainId, addresses: unknown }))
+    this.#dropMany();
+    const all = takeKnown([...poolOf.keys()], this.#known);
+    const unknown = [...poolOf.keys()].filter((address) => !all.has(address));
+    for (const row of await getTokens(this.#store, { chainId, addresses: unknown })) {
+      all.set(row.address, row);
       this.#known.set(row.address, row);
-    const missing = wanted.filter((address) => !this.#known.has(address));
-    const fresh = await this.#read(this.#source, missing, { block, poolOf });
-    for (const row of fresh) this.#known.set(row.address, row);
-    return { all: new Map(wanted.map((address) => [address, this.#known.get(address) as TokenRow])), fresh };
+      this.#fresh.delete(row.address);
+    }
+    const unstored = unknown.filter((address) => !all.has(address));
+    const fresh = takeKnown(unstored, this.#fresh);
+    const unread = unstored.filter((address) => !fresh.has(address));
+    for (const row of await this.#read(this.#source, unread, { block, poolOf })) {
+      fresh.set(row.address, row);
+      this.#fresh.set(row.address, row);
+    }
+    for (const row of fresh.values()) all.set(row.address, row);
+    return { all, fresh: [...fresh.values()] };
   }
+
+  #dropMany(): void {
+    if (this.#known.size + this.#fresh.size < MAX_TOKENS) return;
+    this.#known.clear();
+    this.#fresh.clear();
+  }
+}
+
+function takeKnown(
+  addresses: readonly string[],
+  known: ReadonlyMap<string, TokenRow>,
+): Map<string, TokenRow> {
+  const taken = new Map<string, TokenRow>();
+  for (const address of addresses) {
+    const row = known.get(address);
+    if (row !== undefined) taken.set(address, row);
+  }
+  return taken;
 }
 
 /** Reads symbols and decimals from the contracts; `poolOf` has a pool of each token. */

@@ -1,6 +1,6 @@
 import { ReorgDetected } from "../../../shared/chain-errors.ts";
 import { scanLogs } from "../../../shared/evm/logs/scan.ts";
-import type { EvmSource } from "../../../shared/evm/port.ts";
+import type { EvmSource, HistoryPart } from "../../../shared/evm/port.ts";
 import type { BlockBatch } from "./block-batch.ts";
 import type { Fetcher } from "./fetcher.ts";
 import { prefetchMap } from "./prefetch.ts";
@@ -28,6 +28,8 @@ const AHEAD = 3;
  * decoded long before its turn is copied by each collection of the young generation.
  */
 const HISTORY_AHEAD = 0;
+/** Parts of a history that wait as they came: their new pools are read meanwhile, which takes a node some hundred milliseconds. */
+const PARTS_AHEAD = 3;
 
 /** Blocks per batch of whole blocks. */
 const DENSE_RANGE = 60;
@@ -86,11 +88,23 @@ async function* readHistory(options: BackfillRange): AsyncGenerator<BlockBatch> 
   const parts = source.history?.({ fromBlock: from, toBlock: to }, run.filter, signal);
   if (parts === undefined) return;
   try {
-    yield* prefetchMap(parts, run.read, HISTORY_AHEAD);
+    yield* prefetchMap(foreseen(parts, run.foresee), run.read, HISTORY_AHEAD);
   } catch (error) {
     if (!(error instanceof ReorgDetected)) throw error;
     source.distrustHistory?.(error.message);
   }
+}
+
+/** The same parts, each told of some parts ahead. */
+function foreseen(
+  parts: AsyncIterable<HistoryPart>,
+  foresee: (part: HistoryPart) => void,
+): AsyncGenerator<HistoryPart> {
+  const tell = async (part: HistoryPart) => {
+    foresee(part);
+    return part;
+  };
+  return prefetchMap(parts, tell, PARTS_AHEAD);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Factory } from "../../deployments.ts";
 import type { PoolCreatedEvent } from "../../protocols/protocol.ts";
 import type { FeedAnswer } from "../feeds/feed-contracts.ts";
 import type { BlockEvents, PlacedEvent } from "../state/indexer.ts";
-import type { DecodedLog, NewGauge } from "./emitters.ts";
+import type { CreatedLog, DecodedLog, NewGauge } from "./emitters.ts";
 
 /** A pool created by a configured factory. */
 export interface CreatedPool extends PoolCreatedEvent {
@@ -74,12 +74,7 @@ export function assembleBatch({
   for (const { log, decoded } of poolLogs) {
     const block = blockOf(log, blocks);
     if ("created" in decoded) {
-      created.push({
-        ...decoded.created,
-        factory: decoded.factory,
-        block: block.number,
-        time: block.timestamp,
-      });
+      created.push(toCreatedPool(decoded, block));
       continue;
     }
     if (decoded.gauge !== undefined)
@@ -113,6 +108,13 @@ export function assembleBatch({
     })),
     headers,
   };
+}
+
+export function toCreatedPool(
+  { factory, created }: CreatedLog,
+  { number, timestamp }: Pick<BlockWithSenders, "number" | "timestamp">,
+): CreatedPool {
+  return { ...created, factory, block: number, time: timestamp };
 }
 
 /** The block of a log; separate requests fetched the two, so their hashes must agree. */

@@ -9,9 +9,15 @@ import {
   type Protocol,
 } from "../../protocols/protocol.ts";
 
+/** A factory created a pool. */
+export interface CreatedLog {
+  readonly factory: Factory;
+  readonly created: PoolCreatedEvent;
+}
+
 /** A decoded log: a factory created a pool, or an event of a pool. */
 export type DecodedLog =
-  | { readonly factory: Factory; readonly created: PoolCreatedEvent }
+  | CreatedLog
   | { readonly pool: string; readonly event: PoolEvent; readonly gauge?: NewGauge };
 
 export interface NewGauge {
@@ -52,17 +58,28 @@ export class Emitters {
     return this.#known.protocolOf(pool) ?? this.#created.get(pool);
   }
 
+  isFactory(address: string): boolean {
+    return this.#factories.has(address);
+  }
+
+  /** The pools that logs create, in order. */
+  listCreated(logs: readonly RawLog[]): CreatedLog[] {
+    const list: CreatedLog[] = [];
+    for (const log of logs) {
+      const factory = this.#factories.get(log.address);
+      const created = factory === undefined ? undefined : decodeCreated(factory, log);
+      if (factory !== undefined && created !== undefined) list.push({ factory, created });
+    }
+    return list;
+  }
+
   /**
    * Records the pools and gauges that logs create. A pool may emit before its factory's event (Slipstream initialises
    * first), though never in an earlier block: pass all logs of a batch before decoding any of them.
    */
   learn(logs: readonly RawLog[]): void {
-    for (const log of logs) {
-      const factory = this.#factories.get(log.address);
-      const created = factory === undefined ? undefined : decodeCreated(factory, log);
-      if (factory !== undefined && created !== undefined)
-        this.#created.set(created.pool, protocolOf(factory.kind));
-    }
+    for (const { factory, created } of this.listCreated(logs))
+      this.#created.set(created.pool, protocolOf(factory.kind));
     if (this.#voters.size === 0) return;
     for (const log of logs) {
       const created = this.#voters.has(log.address) ? this.#decodeVoterLog(log) : undefined;

@@ -15,8 +15,15 @@ import { blockNumbers, toHeaderRow } from "../../../shared/index/evm/headers.ts"
 import type { Factory } from "../../deployments.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import { ANSWER_UPDATED, type FeedContracts } from "../feeds/feed-contracts.ts";
-import { type AsideLogs, assembleBatch, type BlockBatch, type PoolLog } from "./block-batch.ts";
+import {
+  type AsideLogs,
+  assembleBatch,
+  type BlockBatch,
+  type CreatedPool,
+  type PoolLog,
+} from "./block-batch.ts";
 import { Emitters, filterOf, type KnownContracts } from "./emitters.ts";
+import { listCreatedPools } from "./foresee.ts";
 import { type HeadLogs, readHeadLogs } from "./head-logs.ts";
 import { findMissingTransfers, refetchTransfers } from "./missing-transfers.ts";
 import { readTransfers, TransferScan, type TransferSource } from "./transfers.ts";
@@ -31,6 +38,8 @@ const MAX_HISTORY_POOLS = 5_000;
 interface HistoryRun {
   readonly filter: LogFilter;
   readonly read: (part: HistoryPart) => Promise<BlockBatch>;
+  /** Tells of the pools that a part creates, before it is read. */
+  readonly foresee: (part: HistoryPart) => void;
 }
 
 interface FetcherOptions {
@@ -40,6 +49,8 @@ interface FetcherOptions {
   readonly feeds?: FeedContracts;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number | undefined;
+  /** Is told of the pools that later batches of a history create. */
+  readonly foresee?: (created: readonly CreatedPool[]) => void;
 }
 
 /**
@@ -52,6 +63,7 @@ export class Fetcher {
   readonly #watchedPools: WatchedPools;
   readonly #transfers: TransferSource;
   readonly #feeds: FeedContracts | undefined;
+  readonly #onForesee: (created: readonly CreatedPool[]) => void;
   /** The filter by topic. */
   readonly filter: LogFilter;
   #lastTurn = Promise.resolve();
@@ -64,6 +76,7 @@ export class Fetcher {
     const maxAddresses = options.maxAddresses ?? MAX_ADDRESSES;
     this.#transfers = { source, topics, watchedPools: this.#watchedPools, maxAddresses };
     this.#feeds = options.feeds;
+    this.#onForesee = options.foresee ?? (() => {});
     const { topics: poolTopics } = filterOf(options.factories);
     this.filter = { topics: options.feeds?.isEmpty === false ? [...poolTopics, ANSWER_UPDATED] : poolTopics };
   }
@@ -130,6 +143,7 @@ export class Fetcher {
     return {
       filter: this.#wholeFilter(watched.slice(0, MAX_HISTORY_POOLS)),
       read: (part) => this.#readHistory(part, { transfers, watchedPools }),
+      foresee: (part) => this.#onForesee(listCreatedPools(part, this.#emitters)),
     };
   }
 

@@ -82,7 +82,7 @@ export class Indexer {
   readonly prices: PoolPrices;
   readonly #events: RowList<PoolEventRow>;
   readonly #newPools: PoolRow[] = [];
-  readonly #newTokens: TokenRow[] = [];
+  readonly #newTokens = new Map<string, TokenRow>();
   readonly #links: PriceLinkRow[] = [];
   readonly #newGauges: GaugeRow[] = [];
   readonly #answers: FeedAnswer[] = [];
@@ -110,7 +110,7 @@ export class Indexer {
   }
 
   addToken(row: TokenRow): void {
-    this.#newTokens.push(row);
+    this.#newTokens.set(row.address, row);
   }
 
   /** What feeds said in the blocks that are added next. */
@@ -315,13 +315,14 @@ export class Indexer {
     const taken = {
       events: this.#events.take(),
       pools: this.#newPools.splice(0),
-      tokens: this.#newTokens.splice(0),
+      tokens: [...this.#newTokens.values()],
       gauges: this.#newGauges.splice(0),
       touched: [...this.#touched],
       links: this.#links.splice(0),
       answers: this.#answers.splice(0),
     };
     this.#touched.clear();
+    this.#newTokens.clear();
     return taken;
   }
 }

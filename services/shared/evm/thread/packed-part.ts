@@ -31,10 +31,35 @@ export function packPart({ range, blocks }: HistoryPart): PackedPart {
   };
 }
 
-export function unpackPart({ range, headers, names, numbers, texts }: PackedPart): HistoryPart {
+/** Its blocks are unpacked when somebody asks for them. */
+export function unpackPart(part: PackedPart): HistoryPart {
+  return new UnpackedPart(part);
+}
+
+class UnpackedPart implements HistoryPart {
+  readonly range: LogRange;
+  readonly emitters: readonly Hex[];
+  #packed: PackedPart | undefined;
+  #blocks: readonly BlockWithLogs[] = [];
+
+  constructor(packed: PackedPart) {
+    this.range = packed.range;
+    // First topics are among them, which are no contract's address.
+    this.emitters = packed.names;
+    this.#packed = packed;
+  }
+
+  get blocks(): readonly BlockWithLogs[] {
+    if (this.#packed !== undefined) this.#blocks = unpackBlocks(this.#packed);
+    this.#packed = undefined;
+    return this.#blocks;
+  }
+}
+
+function unpackBlocks({ headers, names, numbers, texts }: PackedPart): BlockWithLogs[] {
   const { buffer, byteOffset, byteLength } = texts;
   const from = new PartReader({ names, numbers, texts: Buffer.from(buffer, byteOffset, byteLength) });
-  return { range, blocks: headers.map((header) => unpackBlock(header, from)) };
+  return headers.map((header) => unpackBlock(header, from));
 }
 
 interface Packing {
