@@ -5,7 +5,7 @@ import { after, before, it } from "mocha";
 import { decodeDecimals, decodeText, encodeCall } from "../../services/shared/evm/abi.ts";
 import { decodeAggregate3, encodeAggregate3 } from "../../services/shared/evm/multicall/abi.ts";
 import { MULTICALL3 } from "../../services/shared/evm/multicall/multicall.ts";
-import type { EvmSource, Hex, RawLog } from "../../services/shared/evm/port.ts";
+import type { EvmSource, Hex, LogRange, RawLog } from "../../services/shared/evm/port.ts";
 import { withPortal } from "../../services/shared/evm/portal/with-portal.ts";
 import { createEvmSource } from "../../services/shared/evm/source/source.ts";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
@@ -21,17 +21,31 @@ describeThorough("the process of a synthetic day", () => {
   let day: DayFolder;
   let server: ChildProcess;
   let source: EvmSource;
+  let rpcUrl: string;
   const reasons: unknown[] = [];
+  const filter = { topics: Object.values(TOPICS) };
+
+  async function tell(range: LogRange): Promise<RawLog[]> {
+    const told: RawLog[] = [];
+    const { signal } = new AbortController();
+    for await (const { blocks } of source.history?.(range, filter, signal) ?? [])
+      told.push(...blocks.flatMap((block) => block.logs));
+    return told;
+  }
 
   before(async () => {
     day = await buildDay(SIZE, () => {});
+    await start();
+  });
+  async function start(): Promise<void> {
     const script = new URL("./day-server.ts", import.meta.url);
     const started = await startScript(script, { args: [day.folder, String(SIZE.pools)] });
     server = started.child;
     const { rpc, portal } = JSON.parse(started.firstLine) as { rpc: string; portal: string };
+    rpcUrl = rpc;
     const node = createEvmSource({ chainId: CHAIN_ID, urls: [rpc] });
     source = withPortal(node, { url: portal, log: (_, fields) => reasons.push(fields) });
-  });
+  }
   after(async () => {
     await source?.close();
     if (server !== undefined) await end(server);
@@ -40,23 +54,39 @@ describeThorough("the process of a synthetic day", () => {
 
   it("tells the same by its portal and by its node, and as much as was made", async () => {
     const range = { fromBlock: 0, toBlock: day.expected.headNumber };
-    const filter = { topics: Object.values(TOPICS) };
-    const told: RawLog[] = [];
-    const { signal } = new AbortController();
-    for await (const { blocks } of source.history?.(range, filter, signal) ?? [])
-      told.push(...blocks.flatMap((block) => block.logs));
+    const told = await tell(range);
     expect(reasons).to.deep.equal([]);
     expect(told).to.have.length(day.expected.logs);
-    const identityOf = ({ blockHash, logIndex, transactionHash, address, topics, data }: RawLog) =>
-      [blockHash, logIndex, transactionHash, address, data, ...topics].join();
     expect((await source.logs(range, filter)).map(identityOf)).to.deep.equal(told.map(identityOf));
     const [middle] = await source.headers([40]);
     const ofBlock = { fromBlock: 40, toBlock: 40, blockHash: middle?.hash as Hex };
     expect((await source.logs(ofBlock, filter)).map(identityOf)).to.deep.equal(
       told.filter(({ blockNumber }) => blockNumber === 40).map(identityOf),
     );
+    const { address } = told[200] as RawLog;
+    const swap = told.find((log) => log.address === address && log.topics[0] !== told[200]?.topics[0]);
+    const narrow = { addresses: [address], topics: [swap?.topics[0] as Hex] };
+    const narrowed = told.filter((log) => log.address === address && log.topics[0] === swap?.topics[0]);
+    expect(narrowed.length).to.be.within(1, told.length / 2);
+    expect((await source.logs(range, narrow)).map(identityOf)).to.deep.equal(narrowed.map(identityOf));
     const { number, hash } = await source.head();
     expect({ number, hash }).to.deep.equal({ number: day.expected.headNumber, hash: day.expected.headHash });
+  });
+
+  it("tells the same from its recording, in the next process as well", async () => {
+    const range = { fromBlock: 0, toBlock: day.expected.headNumber };
+    const made = await tell(range);
+    await source.close();
+    await end(server);
+    await start();
+    expect((await tell(range)).map(identityOf)).to.deep.equal(made.map(identityOf));
+    expect(reasons).to.deep.equal([]);
+    const { portal } = (await (await fetch(rpcUrl)).json()) as { portal: Record<string, number> };
+    expect(portal).to.include({ made: 0 });
+    expect(portal.recorded).to.be.above(0);
+    // The rest are the metadata and the head.
+    expect(portal.requests).to.be.above(portal.recorded as number);
+    expect(portal.bytes).to.be.above(0);
   });
 
   it("answers what the ingest asks of tokens, pools and factories, one by one and together", async () => {
@@ -88,3 +118,7 @@ describeThorough("the process of a synthetic day", () => {
     expect(second).to.deep.equal({ success: false, data: "0x" });
   });
 });
+
+function identityOf({ blockHash, logIndex, transactionHash, address, topics, data }: RawLog): string {
+  return [blockHash, logIndex, transactionHash, address, data, ...topics].join();
+}

@@ -1,61 +1,35 @@
 /**
- * The answers of a portal, in a folder: each file has lines of blocks, packed one by one, and at its end where they are.
- * What a query of every block brought answers any range of it: a client does not cut a chain in the same places twice.
+ * The answers of a portal, in a folder. What a query of every block brought answers any range of it: a client does not
+ * cut a chain in the same places twice.
  */
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { rmSync, statSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { blockNumberOf } from "../../../services/shared/evm/archive/files.ts";
-import { GZIP_HEAD, gzipTail, packPart } from "./gzip-parts.ts";
 import type { Question } from "./question.ts";
+import {
+  type Headers,
+  type PlacedPart,
+  packLines,
+  type RecordingFile,
+  readBody,
+  readRecording,
+  writeRecording,
+} from "./recording-file.ts";
 
 const unpack = promisify(gunzip);
-/** Read from a file at once. */
-const CHUNK_BYTES = 256 * 1024;
-const LENGTH_BYTES = 4;
-const LINE_END = 10;
 /** A file that is still called so after this time was left behind by a process that ended. */
 const TEMPORARY_MS = 10 * 60_000;
 
-export type Headers = Readonly<Record<string, string>>;
-
-interface Part {
-  readonly number: number;
-  readonly bytes: number;
-  readonly size: number;
-  readonly crc: number;
-}
-
-/** What a file says of itself at its end, before the length of this. */
-interface Contents {
-  readonly question: Question;
-  readonly headers: Headers;
-  readonly parts: readonly Part[];
-}
-
-interface Recording extends Contents {
-  readonly path: string;
-  /** Of the whole file. */
-  readonly bytes: number;
+interface Recording {
+  readonly file: RecordingFile;
   /** By this process. */
   isUsed: boolean;
 }
 
-interface Place {
+interface Place extends PlacedPart {
   readonly recording: Recording;
-  readonly part: Part;
-  readonly at: number;
 }
 
 export interface RecordedAnswer {
@@ -80,8 +54,9 @@ export class Answers {
     const answers = new Answers(folder);
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
-      if (name.endsWith(".answer")) answers.#add({ ...readContents(path), path, isUsed: false });
-      else if (Date.now() - (await stat(path)).mtimeMs > TEMPORARY_MS) rmSync(path);
+      if (name.endsWith(".answer")) answers.#load(path);
+      else if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > TEMPORARY_MS)
+        rmSync(path, { force: true });
     }
     return answers;
   }
@@ -101,12 +76,13 @@ export class Answers {
     const recordings = new Set(places.map(({ recording }) => recording));
     for (const recording of recordings) {
       recording.isUsed = true;
+      const { path, bytes } = recording.file;
       // Another process may have replaced it.
-      if (statSync(recording.path, { throwIfNoEntry: false })?.size === recording.bytes) continue;
+      if (statSync(path, { throwIfNoEntry: false })?.size === bytes) continue;
       this.#forget(recording);
       return undefined;
     }
-    return { headers: (places[0] as Place).recording.headers, chunks: () => chunksOf(places) };
+    return { headers: (places[0] as Place).recording.file.headers, chunks: () => readBody(places) };
   }
 
   /**
@@ -114,119 +90,54 @@ export class Answers {
    * unless this process has used them: they are of a client that asked otherwise. Throws where it cannot be written.
    */
   async keep(question: Question, headers: Headers, body: Buffer): Promise<void> {
-    const lines = splitLines(await unpack(body));
+    const text = await unpack(body);
+    // Nothing else runs from here on: no other answer keeps the same blocks meanwhile.
     const known = this.#places.get(question.key);
-    const parts: Part[] = [];
-    const packed: Buffer[] = [];
-    for (const line of lines) {
-      const number = blockNumberOf(line.toString(), { path: this.#folder, line: parts.length });
-      if (known?.has(number)) continue;
-      const { packed: bytes, ...sums } = packPart(line);
-      packed.push(bytes);
-      parts.push({ number, bytes: bytes.length, ...sums });
-    }
-    if (parts.length === 0) return;
-    const contents: Contents = { question, headers, parts };
-    const end = Buffer.from(JSON.stringify(contents));
-    const length = Buffer.alloc(LENGTH_BYTES);
-    length.writeUInt32LE(end.length);
-    const file = Buffer.concat([...packed, end, length]);
-    const name = `${String(parts[0]?.number).padStart(10, "0")}-${parts.length}-${question.key}`;
-    const path = join(this.#folder, `${name}.answer`);
-    const temporary = join(this.#folder, `${name}.${process.pid}.tmp`);
-    writeFileSync(temporary, file);
-    renameSync(temporary, path);
-    this.#add({ ...contents, path, bytes: file.length, isUsed: true });
+    const { parts, packed } = packLines(text, (number) => known?.has(number) !== true);
+    const [first] = parts;
+    if (first === undefined) return;
+    const name = `${String(first.number).padStart(10, "0")}-${parts.length}-${question.key}.answer`;
+    const file = writeRecording(join(this.#folder, name), { question, headers, parts }, packed);
+    this.#add({ file, isUsed: true });
     this.#removeOutdated(question);
   }
 
+  #load(path: string): void {
+    try {
+      this.#add({ file: readRecording(path), isUsed: false });
+    } catch {
+      // Gone meanwhile, or broken by a machine that went down: it is made again.
+      rmSync(path, { force: true });
+    }
+  }
+
   #add(recording: Recording): void {
-    const { question, parts } = recording;
+    const { path, question, parts } = recording.file;
     this.#recordings.add(recording);
     const places = this.#places.get(question.key) ?? new Map<number, Place>();
     this.#places.set(question.key, places);
     let at = 0;
     for (const part of parts) {
-      places.set(part.number, { recording, part, at });
+      places.set(part.number, { path, recording, part, at });
       at += part.bytes;
     }
   }
 
   #forget(recording: Recording): void {
     this.#recordings.delete(recording);
-    const places = this.#places.get(recording.question.key);
-    for (const { number } of recording.parts)
-      if (places?.get(number)?.recording === recording) places.delete(number);
-    if (places?.size === 0) this.#places.delete(recording.question.key);
+    const { question, parts } = recording.file;
+    const places = this.#places.get(question.key);
+    for (const { number } of parts) if (places?.get(number)?.recording === recording) places.delete(number);
+    if (places?.size === 0) this.#places.delete(question.key);
   }
 
   #removeOutdated({ key, from, to, isWhole }: Question): void {
     for (const recording of [...this.#recordings]) {
-      const other = recording.question;
+      const { path, question: other } = recording.file;
       const isOther = !recording.isUsed && other.key !== key && other.isWhole === isWhole;
       if (!isOther || other.from > to || other.to < from) continue;
       this.#forget(recording);
-      rmSync(recording.path, { force: true });
+      rmSync(path, { force: true });
     }
   }
-}
-
-/** Of a file that is whole, as it has its name only then. */
-function readContents(path: string): Contents & { readonly bytes: number } {
-  const file = openSync(path, "r");
-  try {
-    const { size: bytes } = fstatSync(file);
-    const read = (length: number, at: number) => {
-      const part = Buffer.alloc(length);
-      readSync(file, part, 0, length, at);
-      return part;
-    };
-    const length = read(LENGTH_BYTES, bytes - LENGTH_BYTES).readUInt32LE();
-    const contents: Contents = JSON.parse(read(length, bytes - LENGTH_BYTES - length).toString());
-    return { ...contents, bytes };
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** A line each, with its end. */
-function splitLines(bytes: Buffer): Buffer[] {
-  const lines: Buffer[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(LINE_END, start);
-    if (end < 0) throw new Error("The last line of an answer has no end.");
-    lines.push(bytes.subarray(start, end + 1));
-    start = end + 1;
-  }
-  return lines;
-}
-
-function* chunksOf(places: readonly Place[]): Generator<Buffer> {
-  yield GZIP_HEAD;
-  for (const { path, at, end } of joinPlaces(places)) {
-    const file = openSync(path, "r");
-    try {
-      for (let next = at; next < end; ) {
-        const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - next));
-        const read = readSync(file, chunk, 0, chunk.length, next);
-        if (read === 0) throw new Error(`${path} ends before byte ${end}.`);
-        yield chunk.subarray(0, read);
-        next += read;
-      }
-    } finally {
-      closeSync(file);
-    }
-  }
-  yield gzipTail(places.map(({ part }) => part));
-}
-
-/** Stretches of files: what follows on each other is one. */
-function joinPlaces(places: readonly Place[]): { path: string; at: number; end: number }[] {
-  const joined: { path: string; at: number; end: number }[] = [];
-  for (const { recording, part, at } of places) {
-    const last = joined.at(-1);
-    if (last?.path === recording.path && last.end === at) last.end += part.bytes;
-    else joined.push({ path: recording.path, at, end: at + part.bytes });
-  }
-  return joined;
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { type IncomingMessage, request } from "node:http";
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -163,21 +164,44 @@ describe("the recording of a portal", () => {
     expect(portal?.answers().recorded).to.equal(0);
   });
 
+  it("gives up what its client gives up before the portal has answered", async () => {
+    const silent = createServer();
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const before = await startRecordedPortal(
+      `http://127.0.0.1:${(silent.address() as AddressInfo).port}/datasets/x`,
+      {
+        folder,
+      },
+    );
+    const arrived = once(silent, "request");
+    const sent = request(`${before.url}/finalized-stream`, { method: "POST", agent: false });
+    sent.on("error", () => {}).end(queryFor({ ...WHOLE, fromBlock: 0, toBlock: 9 }));
+    const [asked] = (await arrived) as [IncomingMessage];
+    sent.destroy();
+    await once(asked.socket, "close");
+    await before.close();
+    silent.close();
+  });
+
   it("replaces what an earlier client asked for the same blocks in other words, and only that", async () => {
-    await ask({ ...WHOLE, fromBlock: 0, toBlock: 30 });
-    await ask({ ...WHOLE, fromBlock: 31, toBlock: 60 });
     await ask({ fromBlock: 0, toBlock: 60 });
-    const [, , later] = (await filesOf(3)).sort();
+    const [some] = (await filesOf(1)) as [string];
+    await ask({ ...WHOLE, fromBlock: 31, toBlock: 60 });
+    const used = (await filesOf(2)).find((name) => name !== some) as string;
+    await ask({ ...WHOLE, fromBlock: 0, toBlock: 30 });
+    await filesOf(3);
     await restart();
+    // What this process has used, it will use again.
+    await ask({ ...WHOLE, fromBlock: 40, toBlock: 50 });
     const other = { ...WHOLE, logs: [{ address: [OTHER] }] };
     await ask({ ...other, fromBlock: 0, toBlock: 20 });
-    const names = await filesOf(3);
-    expect(names).to.include(later);
-    // What this process has used, it will use again.
+    expect(await filesOf(3)).to.include.members([used, some]);
     await ask({ ...other, fromBlock: 21, toBlock: 60 });
-    await filesOf(3);
-    expect((await ask({ ...other, fromBlock: 0, toBlock: 60 })).isWhole).to.equal(true);
-    expect(portal?.answers()).to.deep.equal({ recorded: 1, made: 2 });
+    expect(await filesOf(4)).to.include.members([used, some]);
+    const own = await ask({ ...other, fromBlock: 0, toBlock: 60 }, fake.url);
+    expect((await ask({ ...other, fromBlock: 0, toBlock: 60 })).text).to.equal(own.text);
+    expect(portal?.answers()).to.deep.equal({ recorded: 2, made: 2 });
   });
 
   it("asks the portal for what another process has taken away", async () => {
@@ -186,5 +210,22 @@ describe("the recording of a portal", () => {
     await rm(join(folder, name as string));
     expect((await ask({ ...WHOLE, fromBlock: 0, toBlock: 30 })).text).to.equal(made.text);
     expect(portal?.answers()).to.deep.equal({ recorded: 0, made: 2 });
+  });
+
+  it("makes again what is broken, and takes no file that is not whole", async () => {
+    const made = await ask({ ...WHOLE, fromBlock: 0, toBlock: 30 });
+    const [name] = (await filesOf(1)) as [string];
+    const path = join(folder, name);
+    const bytes = await readFile(path);
+    await writeFile(path, bytes.subarray(0, -100));
+    await writeFile(`${path}.1.tmp`, bytes);
+    await writeFile(`${path}.2.tmp`, bytes);
+    const longAgo = new Date(Date.now() - 3_600_000);
+    await utimes(`${path}.2.tmp`, longAgo, longAgo);
+    await restart();
+    // The first may be of a process that is writing it.
+    expect(await readdir(folder)).to.deep.equal([`${name}.1.tmp`]);
+    expect((await ask({ ...WHOLE, fromBlock: 0, toBlock: 30 })).text).to.equal(made.text);
+    expect(portal?.answers()).to.deep.equal({ recorded: 0, made: 1 });
   });
 });

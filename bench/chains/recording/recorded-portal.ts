@@ -8,8 +8,9 @@ import { createServer, type IncomingMessage, request as requestOf, type ServerRe
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
-import { Answers, type Headers, type RecordedAnswer } from "./answers.ts";
+import { Answers, type RecordedAnswer } from "./answers.ts";
 import { type Question, readQuestion } from "./question.ts";
+import type { Headers } from "./recording-file.ts";
 
 export interface RecordedPortal {
   /** Of the dataset. */
