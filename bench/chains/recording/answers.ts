@@ -2,7 +2,7 @@
  * The answers of a portal, in a folder. What a query of every block brought answers any range of it: a client does not
  * cut a chain in the same places twice.
  */
-import { rmSync, statSync } from "node:fs";
+import { rmSync, statSync, utimesSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -22,9 +22,12 @@ const unpack = promisify(gunzip);
 /** A file that is still called so after this time was left behind by a process that ended. */
 const TEMPORARY_MS = 10 * 60_000;
 
+/** So long nobody has asked for what goes. Two clients that ask in different words may be compared in turns. */
+const UNUSED_MS = 3_600_000;
+
 interface Recording {
   readonly file: RecordingFile;
-  /** By this process. */
+  /** By this process; the time of the file tells others. */
   isUsed: boolean;
 }
 
@@ -55,8 +58,7 @@ export class Answers {
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
       if (name.endsWith(".answer")) answers.#load(path);
-      else if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > TEMPORARY_MS)
-        rmSync(path, { force: true });
+      else if (ageOf(path) > TEMPORARY_MS) rmSync(path, { force: true });
     }
     return answers;
   }
@@ -75,10 +77,7 @@ export class Answers {
     else places.push(...known.values());
     const recordings = new Set(places.map(({ recording }) => recording));
     for (const recording of recordings) {
-      recording.isUsed = true;
-      const { path, bytes } = recording.file;
-      // Another process may have replaced it.
-      if (statSync(path, { throwIfNoEntry: false })?.size === bytes) continue;
+      if (isThere(recording)) continue;
       this.#forget(recording);
       return undefined;
     }
@@ -86,8 +85,8 @@ export class Answers {
   }
 
   /**
-   * Keeps the gzip body of a whole answer: what is not there yet of it. Recordings of the same blocks in other words go,
-   * unless this process has used them: they are of a client that asked otherwise. Throws where it cannot be written.
+   * Keeps the gzip body of a whole answer: what is not there yet of it. Recordings of the same blocks in other words go if
+   * no process has used them for an hour: they are of a client that asked otherwise. Throws where it cannot be written.
    */
   async keep(question: Question, headers: Headers, body: Buffer): Promise<void> {
     const text = await unpack(body);
@@ -134,10 +133,24 @@ export class Answers {
   #removeOutdated({ key, from, to, isWhole }: Question): void {
     for (const recording of [...this.#recordings]) {
       const { path, question: other } = recording.file;
-      const isOther = !recording.isUsed && other.key !== key && other.isWhole === isWhole;
-      if (!isOther || other.from > to || other.to < from) continue;
+      const isOther = other.key !== key && other.isWhole === isWhole;
+      if (!isOther || other.from > to || other.to < from || ageOf(path) < UNUSED_MS) continue;
       this.#forget(recording);
       rmSync(path, { force: true });
     }
   }
+}
+
+/** Another process may have removed or replaced it. */
+function isThere(recording: Recording): boolean {
+  const { path, bytes } = recording.file;
+  if (statSync(path, { throwIfNoEntry: false })?.size !== bytes) return false;
+  if (!recording.isUsed) utimesSync(path, new Date(), new Date());
+  recording.isUsed = true;
+  return true;
+}
+
+/** Since it was written or used; endless where it is gone. */
+function ageOf(path: string): number {
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY);
 }
