@@ -1,7 +1,8 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import { addSwap, type BucketSwap, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
 import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
-import { type BucketKey, getPoolUsers, getRollups } from "../../store/queries.ts";
+import { type BucketKey, getPoolUsers, getRollups, hasPoolUsers } from "../../store/queries.ts";
+import { PairFilter } from "./pair-filter.ts";
 import { type PoolRows, RecentPoolRows } from "./pool-rows.ts";
 
 interface UserSwap extends BucketSwap {
@@ -18,6 +19,9 @@ export interface PreviousSwap {
   readonly users: string | null;
 }
 
+/** More pairs than a filter of its size tells apart. */
+const MOST_PAIRS = 12_000_000;
+
 /**
  * Rollups and last-seen users of one chain as absolute rows: loaded before they are changed, written whole.
  * Replaying a write is therefore harmless.
@@ -28,6 +32,11 @@ export class BucketBook {
   readonly #rows = new RecentPoolRows();
   readonly #dirtyRollups = new Set<RollupRow>();
   readonly #dirtyUsers = new Set<PoolUserRow>();
+  /**
+   * All pairs of pool and user that are stored, where the book began with none: a market's first day has some millions, most
+   * of them with one swap. "unread": not known yet; undefined: others may be stored.
+   */
+  #stored: PairFilter | "unread" | undefined = "unread";
 
   constructor(store: Store, chainId: number) {
     this.#store = store;
@@ -43,6 +52,9 @@ export class BucketBook {
     lastTimeOf: (pool: string) => number = () => Number.POSITIVE_INFINITY,
   ): Promise<void> {
     const chainId = this.#chainId;
+    if (this.#stored === "unread")
+      this.#stored = (await hasPoolUsers(this.#store, chainId)) ? undefined : new PairFilter();
+    const stored = this.#stored;
     const users = new Map<string, Set<string>>();
     const buckets = new Map<string, Map<number, BucketKey>>();
     const want = (poolAddress: string, time: number, lastTime: number) => {
@@ -57,9 +69,11 @@ export class BucketBook {
     const lastWanted = new Map<string, number>();
     for (const { poolAddress, user, time } of swaps) {
       const minute = startOf(time, MINUTE);
-      const known = this.#rows.get(poolAddress).users.get(user);
-      if (known === undefined) entryOf(users, poolAddress, newSet).add(user);
-      else if (known.lastMinute !== minute) want(poolAddress, known.lastMinute, lastTimeOf(poolAddress));
+      const rows = this.#rows.get(poolAddress);
+      const known = rows.users.get(user);
+      if (known === undefined) {
+        if (stored?.mayHave(rows.hash, user) ?? true) entryOf(users, poolAddress, newSet).add(user);
+      } else if (known.lastMinute !== minute) want(poolAddress, known.lastMinute, lastTimeOf(poolAddress));
       if (lastWanted.get(poolAddress) === minute) continue;
       lastWanted.set(poolAddress, minute);
       want(poolAddress, time, lastTimeOf(poolAddress));
@@ -107,11 +121,18 @@ export class BucketBook {
       const row = { chainId: this.#chainId, poolAddress, user, lastMinute: minute };
       rows.users.set(user, row);
       this.#dirtyUsers.add(row);
+      this.#noteStored(rows.hash, user);
     } else if (previous !== minute) {
       known.lastMinute = minute;
       this.#dirtyUsers.add(known);
     }
     return { minute: previous, users: left };
+  }
+
+  #noteStored(pool: number, user: string): void {
+    // What is added before it is asked whether the store is empty may be stored then.
+    if (this.#stored === "unread") this.#stored = undefined;
+    this.#stored?.add(pool, user);
   }
 
   /**
@@ -144,11 +165,13 @@ export class BucketBook {
     this.#dirtyRollups.clear();
     this.#dirtyUsers.clear();
     this.#rows.age();
+    if (this.#stored instanceof PairFilter && this.#stored.count > MOST_PAIRS) this.#stored = undefined;
     return taken;
   }
 
-  /** Forgets the rows of pools that were rolled back in the store. */
-  forget(pools: Iterable<string>): void {
+  /** Forgets the rows of pools that another writer has changed in the store, as a rollback does. */
+  forget(pools: readonly string[]): void {
+    if (pools.length > 0) this.#stored = undefined;
     for (const pool of pools) this.#rows.forget(pool);
   }
 }

@@ -1,4 +1,5 @@
 import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
+import { hashOf } from "./pair-filter.ts";
 import { RecentMap } from "./recent-map.ts";
 
 /** Most rows kept in memory between writes, some 200 bytes each, and pools that they are of. */
@@ -64,6 +65,8 @@ class Generations<K, V> {
 
 /** What is cached of one pool. */
 export interface PoolRows {
+  /** Of the pool's address, for a PairFilter. */
+  readonly hash: number;
   /** By start × 4 + index of the span. */
   readonly rollups: Generations<number, RollupRow>;
   readonly users: Generations<string, PoolUserRow>;
@@ -90,6 +93,7 @@ export class RecentPoolRows {
     const known = this.#pools.get(pool);
     if (known !== undefined) return known;
     const rows: PoolRows = {
+      hash: hashOf(pool),
       rollups: new Generations(this.#rollups),
       users: new Generations(this.#users),
       current: [],
