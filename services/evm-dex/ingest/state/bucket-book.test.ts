@@ -134,7 +134,9 @@ describeLong("BucketBook", () => {
     book.forget([]);
     expect(await usersOf(book, ["carol"], 180)).to.deep.equal([]);
     book.forget([OTHER]);
-    expect(await usersOf(book, ["dave"], 180), "what another has written is not known").to.deep.equal(["dave"]);
+    expect(await usersOf(book, ["dave"], 180), "what another has written is not known").to.deep.equal([
+      "dave",
+    ]);
     const next = new BucketBook(store, CHAIN_ID);
     expect(await usersOf(next, ["frank"], 240), "nor what was before").to.deep.equal(["frank"]);
     await own.close();
