@@ -9,7 +9,6 @@ import {
   type FeedAnswerRow,
   feedAnswers,
   type PoolFeeRow,
-  type PoolUserRow,
   poolEvents,
   poolFees,
   poolListings,
@@ -93,8 +92,8 @@ export function startWrite(
       put(feedAnswers, toAnswerRows(flushed.answers, chainId)),
     ),
     ...inParallel(
-      put(poolUsers, users.sort(byKeyOfUser)),
-      put(rollups, byPool(rollupRows)),
+      put(poolUsers, users),
+      put(rollups, rollupRows),
       put(v2Rollups, byPool(v2.rollups)),
       put(v2LargeSwaps, byPool(v2.largeSwaps)),
       put(lpPositions, lp.positions),
@@ -114,10 +113,6 @@ export function startWrite(
  */
 function byPool<R extends { readonly poolAddress: string }>(rows: readonly R[]): R[] {
   return [...rows].sort((a, b) => compareTexts(a.poolAddress, b.poolAddress));
-}
-
-function byKeyOfUser(a: PoolUserRow, b: PoolUserRow): number {
-  return compareTexts(a.poolAddress, b.poolAddress) || compareTexts(a.user, b.user);
 }
 
 /** The last answer of each feed in a block. */

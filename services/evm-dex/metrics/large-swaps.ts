@@ -18,9 +18,10 @@ export function largestOf(swaps: readonly LargeSwap[]): LargeSwap[] {
 
 /** Inserts a swap; returns the same list where it is not among the largest. */
 export function withSwap(largest: readonly LargeSwap[], swap: LargeSwap): readonly LargeSwap[] {
-  const least = largest.at(-1);
-  if (largest.length === LARGEST_COUNT && least !== undefined && bySize(least, swap) < 0) return largest;
-  return largestOf([...largest, swap]);
+  let place = largest.length;
+  while (place > 0 && bySize(largest[place - 1] as LargeSwap, swap) > 0) place -= 1;
+  if (place === LARGEST_COUNT) return largest;
+  return [...largest.slice(0, place), swap, ...largest.slice(place, LARGEST_COUNT - 1)];
 }
 
 function bySize(a: LargeSwap, b: LargeSwap): number {

@@ -131,6 +131,11 @@ export function getPoolUsers(
   );
 }
 
+/** Whether any user of any pool is stored. */
+export async function hasPoolUsers(store: Store, chainId: number): Promise<boolean> {
+  return (await store.find(poolUsers, { filter: { chainId }, fields: ["chainId"], limit: 1 })).length > 0;
+}
+
 export function getRollups(
   store: Store,
   { buckets, chainId }: { chainId: number; buckets: readonly BucketKey[] },

@@ -1,5 +1,5 @@
 import { type LargeSwap, largestOf } from "../metrics/large-swaps.ts";
-import { addV2Fees, addV2Swap, isZeroForOne, type V2Bucket } from "../metrics/v2-bucket.ts";
+import { addV2Fees, addV2Swap, emptyV2Bucket, isZeroForOne, type V2Bucket } from "../metrics/v2-bucket.ts";
 import { readIntegers } from "../protocols/integers.ts";
 import type { Protocol, RawPair, SwapFees } from "../protocols/protocol.ts";
 import type { PoolEventRow } from "../store/collections.ts";
@@ -31,6 +31,13 @@ export function countV2Swap(bucket: V2Bucket, { moved, fees, valueUsd, feeUsd }:
   addV2Swap(bucket, { amount0: moved.amount0, amount1: moved.amount1, valueUsd });
   const { amount0, amount1, totalSupply } = fees;
   addV2Fees(bucket, { amount0, amount1, totalSupply, feeUsd });
+}
+
+/** A bucket of one swap: what it adds to each that holds it. */
+export function v2BucketOf(swap: V2SwapRow): V2Bucket {
+  const bucket = emptyV2Bucket();
+  countV2Swap(bucket, swap);
+  return bucket;
 }
 
 export function toLargeSwap(swap: V2SwapRow): LargeSwap {

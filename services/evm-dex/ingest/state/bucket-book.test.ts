@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { it } from "mocha";
 import { put, type Store } from "../../../shared/storage/port.ts";
+import { storeWith } from "../../../shared/storage/within.ts";
 import { describeLong, randomRuns } from "../../../shared/testkit/describe.ts";
 import { SPANS } from "../../metrics/bucket.ts";
 import { poolUsers, rollups } from "../../store/collections.ts";
@@ -107,6 +108,38 @@ describeLong("BucketBook", () => {
       expect(row, `span ${span}`).to.include({ start: first, swapCount: 2, lastSeenUsers: 0 });
     }
     await store.close();
+  });
+
+  it("asks an index that began empty for users it has written and evicted alone, until another writes", async () => {
+    const asked: unknown[] = [];
+    const own = await openTestStore();
+    const getMany: Store["getMany"] = async (from, keys) => {
+      if (from.name === poolUsers.name) asked.push(...keys.map((key) => (key as { user?: unknown }).user));
+      return own.getMany(from, keys);
+    };
+    const store = storeWith(own, { getMany });
+    const usersOf = async (book: BucketBook, names: readonly string[], time: number) => {
+      asked.length = 0;
+      await addBatch(book, { store, swaps: names.map((name) => swapAt(time, name)) });
+      return asked.splice(0);
+    };
+    const book = new BucketBook(store, CHAIN_ID);
+    const others = Array.from({ length: 90_000 }, (_, i) => `user ${i}`);
+    expect(await usersOf(book, ["ann", "bob", "ann"], 60)).to.deep.equal([]);
+    expect(await usersOf(book, others.slice(0, 45_000), 60)).to.have.lengthOf.below(9);
+    expect(await usersOf(book, others.slice(45_000), 60)).to.have.lengthOf.below(99);
+    expect(await usersOf(book, ["ann", "eve"], 120)).to.deep.equal(["ann"]);
+    const stored = await own.get(poolUsers, { chainId: CHAIN_ID, poolAddress: POOL, user: "ann" });
+    expect(stored?.lastMinute).to.equal(120);
+    book.forget([]);
+    expect(await usersOf(book, ["carol"], 180)).to.deep.equal([]);
+    book.forget([OTHER]);
+    expect(await usersOf(book, ["dave"], 180), "what another has written is not known").to.deep.equal([
+      "dave",
+    ]);
+    const next = new BucketBook(store, CHAIN_ID);
+    expect(await usersOf(next, ["frank"], 240), "nor what was before").to.deep.equal(["frank"]);
+    await own.close();
   });
 
   it("equals a model over the whole list, in any batches, over restarts, with two pools", async () => {

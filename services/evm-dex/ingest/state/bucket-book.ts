@@ -1,7 +1,8 @@
 import type { Store } from "../../../shared/storage/port.ts";
 import { addSwap, type BucketSwap, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
 import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
-import { type BucketKey, getPoolUsers, getRollups } from "../../store/queries.ts";
+import { type BucketKey, getPoolUsers, getRollups, hasPoolUsers } from "../../store/queries.ts";
+import { PairFilter } from "./pair-filter.ts";
 import { type PoolRows, RecentPoolRows } from "./pool-rows.ts";
 
 interface UserSwap extends BucketSwap {
@@ -18,6 +19,9 @@ export interface PreviousSwap {
   readonly users: string | null;
 }
 
+/** More pairs than a filter of its size tells apart. */
+const MOST_PAIRS = 12_000_000;
+
 /**
  * Rollups and last-seen users of one chain as absolute rows: loaded before they are changed, written whole.
  * Replaying a write is therefore harmless.
@@ -26,8 +30,12 @@ export class BucketBook {
   readonly #store: Store;
   readonly #chainId: number;
   readonly #rows = new RecentPoolRows();
-  readonly #dirtyRollups = new Set<RollupRow>();
-  readonly #dirtyUsers = new Set<PoolUserRow>();
+  #batch = 0;
+  /**
+   * All pairs of pool and user that are stored, where the book began with none: a market's first day has some millions, most
+   * of them with one swap. "unread": not known yet; undefined: others may be stored.
+   */
+  #stored: PairFilter | "unread" | undefined = "unread";
 
   constructor(store: Store, chainId: number) {
     this.#store = store;
@@ -43,40 +51,56 @@ export class BucketBook {
     lastTimeOf: (pool: string) => number = () => Number.POSITIVE_INFINITY,
   ): Promise<void> {
     const chainId = this.#chainId;
+    if (this.#stored === "unread")
+      this.#stored = (await hasPoolUsers(this.#store, chainId)) ? undefined : new PairFilter();
+    const stored = this.#stored;
+    const batch = ++this.#batch;
     const users = new Map<string, Set<string>>();
     const buckets = new Map<string, Map<number, BucketKey>>();
-    const want = (poolAddress: string, time: number, lastTime: number) => {
-      const { rollups } = this.#rows.get(poolAddress);
-      for (const span of SPANS) {
+    const want = (rows: PoolRows, time: number) => {
+      const { poolAddress, rollups } = rows;
+      let lastTime: number | undefined;
+      for (let i = 0; i < SPANS.length; i++) {
+        const span = SPANS[i] as Span;
         const start = startOf(time, span);
-        const key = rollupKey(span, start);
-        if (start > lastTime || rollups.get(key) !== undefined) continue;
-        entryOf(buckets, poolAddress, newMap).set(key, { poolAddress, span, start });
+        const key = rollupKey(i, start);
+        if (rollups.get(key) !== undefined) continue;
+        lastTime ??= lastTimeOf(poolAddress);
+        if (start <= lastTime) entryOf(buckets, poolAddress, newMap).set(key, { poolAddress, span, start });
       }
     };
-    const lastWanted = new Map<string, number>();
     for (const { poolAddress, user, time } of swaps) {
       const minute = startOf(time, MINUTE);
-      const known = this.#rows.get(poolAddress).users.get(user);
-      if (known === undefined) entryOf(users, poolAddress, newSet).add(user);
-      else if (known.lastMinute !== minute) want(poolAddress, known.lastMinute, lastTimeOf(poolAddress));
-      if (lastWanted.get(poolAddress) === minute) continue;
-      lastWanted.set(poolAddress, minute);
-      want(poolAddress, time, lastTimeOf(poolAddress));
+      const rows = this.#rows.get(poolAddress);
+      const known = rows.users.get(user);
+      if (known === undefined) {
+        if (stored?.mayHave(rows.hash, user) ?? true) entryOf(users, poolAddress, newSet).add(user);
+      } else if (minuteOf(known) !== minute) want(rows, minuteOf(known));
+      const { prepared } = rows;
+      if (prepared.batch === batch && prepared.minute === minute) continue;
+      prepared.batch = batch;
+      prepared.minute = minute;
+      want(rows, time);
     }
     if (users.size > 0) {
       const keys = [...users].flatMap(([poolAddress, names]) =>
         [...names].map((user) => ({ poolAddress, user })),
       );
-      for (const row of await getPoolUsers(this.#store, { chainId, users: keys })) {
-        this.#rows.get(row.poolAddress).users.set(row.user, row);
-        want(row.poolAddress, row.lastMinute, lastTimeOf(row.poolAddress));
+      for (const { poolAddress, user, lastMinute } of await getPoolUsers(this.#store, {
+        chainId,
+        users: keys,
+      })) {
+        const rows = this.#rows.get(poolAddress);
+        rows.users.set(user, userOf(lastMinute, 0));
+        want(rows, lastMinute);
       }
     }
     const missing = [...buckets.values()].flatMap((keys) => [...keys.values()]);
     if (missing.length === 0) return;
-    for (const row of await getRollups(this.#store, { chainId, buckets: missing }))
-      this.#rows.get(row.poolAddress).rollups.set(rollupKey(row.span as Span, row.start), row);
+    for (const row of await getRollups(this.#store, { chainId, buckets: missing })) {
+      const key = rollupKey(SPANS.indexOf(row.span as Span), row.start);
+      this.#rows.get(row.poolAddress).rollups.set(key, { row, isChanged: false });
+    }
   }
 
   /** Adds one swap; returns what is to be known of its user's previous one where this one is undone. */
@@ -85,76 +109,106 @@ export class BucketBook {
     const minute = startOf(time, MINUTE);
     const rows = this.#rows.get(poolAddress);
     const known = rows.users.get(user);
-    const previous = known?.lastMinute ?? null;
+    const previous = known === undefined ? null : minuteOf(known);
     let left: string | null = null;
     for (let i = 0; i < SPANS.length; i++) {
       const span = SPANS[i] as Span;
       const start = startOf(time, span);
-      let row = rows.current[i];
-      if (row === undefined || row.start !== start) {
-        row = this.#touchRollup(rows, { poolAddress, span, start });
-        this.#rows.setCurrent(rows, i, row);
-      }
+      let row = rows.current[i]?.row;
+      if (row === undefined || row.start !== start) row = this.#open(rows, i, start);
       addSwap(row, swap);
       const previousStart = previous === null ? null : startOf(previous, span);
       if (previousStart === start) continue;
       row.lastSeenUsers += 1;
       if (previousStart === null) continue;
-      const users = this.#leave(rows, span, previousStart).toString(16);
+      const users = this.#leave(rows, i, previousStart).toString(16);
       left = left === null ? users : `${left} ${users}`;
     }
-    if (known === undefined) {
-      const row = { chainId: this.#chainId, poolAddress, user, lastMinute: minute };
-      rows.users.set(user, row);
-      this.#dirtyUsers.add(row);
-    } else if (previous !== minute) {
-      known.lastMinute = minute;
-      this.#dirtyUsers.add(known);
-    }
+    if (previous === minute) return { minute: previous, users: left };
+    if (known === undefined) this.#noteStored(rows.hash, user);
+    if (known === undefined || !isChanged(known)) this.#rows.changeUser(rows, user);
+    rows.users.set(user, userOf(minute, 1));
     return { minute: previous, users: left };
+  }
+
+  #noteStored(pool: number, user: string): void {
+    // What is added before it is asked whether the store is empty may be stored then.
+    if (this.#stored === "unread") this.#stored = undefined;
+    this.#stored?.add(pool, user);
   }
 
   /**
    * Takes a user out of a stored bucket, and returns how many it had; -1 for one that retention has removed
    * (ingest/retention/): it stays removed.
    */
-  #leave({ rollups }: PoolRows, span: Span, start: number): number {
-    const row = rollups.get(rollupKey(span, start));
-    if (row === undefined) return -1;
-    const users = row.lastSeenUsers;
-    row.lastSeenUsers = users - 1;
-    this.#dirtyRollups.add(row);
+  #leave(rows: PoolRows, span: number, start: number): number {
+    const cached = rows.rollups.get(rollupKey(span, start));
+    if (cached === undefined) return -1;
+    const users = cached.row.lastSeenUsers;
+    cached.row.lastSeenUsers = users - 1;
+    this.#rows.changeRollup(rows, cached);
     return users;
   }
 
-  #touchRollup({ rollups }: PoolRows, at: BucketKey & { span: Span }): RollupRow {
-    const key = rollupKey(at.span, at.start);
-    let row = rollups.get(key);
-    if (row === undefined) {
-      row = emptyRow(this.#chainId, at);
-      rollups.set(key, row);
+  /** The row of the bucket that swaps of the pool are added to from here on. */
+  #open(rows: PoolRows, span: number, start: number): RollupRow {
+    const { poolAddress, rollups } = rows;
+    const key = rollupKey(span, start);
+    let cached = rollups.get(key);
+    if (cached === undefined) {
+      const row = emptyRow(this.#chainId, { poolAddress, span: SPANS[span] as Span, start });
+      cached = { row, isChanged: false };
+      rollups.set(key, cached);
     }
-    this.#dirtyRollups.add(row);
-    return row;
+    this.#rows.changeRollup(rows, cached);
+    rows.current[span] = cached;
+    return cached.row;
   }
 
-  /** Returns the rows that changed since the last flush. */
+  /** Returns the rows that changed since the last flush, by pool and user: the order of the pages that they go to. */
   flush(): { rollups: RollupRow[]; users: PoolUserRow[] } {
-    const taken = { rollups: [...this.#dirtyRollups], users: [...this.#dirtyUsers] };
-    this.#dirtyRollups.clear();
-    this.#dirtyUsers.clear();
+    const chainId = this.#chainId;
+    const taken: { rollups: RollupRow[]; users: PoolUserRow[] } = { rollups: [], users: [] };
+    for (const rows of this.#rows.changed()) {
+      const { poolAddress, changedRollups, changedUsers } = rows;
+      for (const cached of changedRollups) {
+        cached.isChanged = false;
+        taken.rollups.push(cached.row);
+      }
+      for (const user of changedUsers.sort()) {
+        const lastMinute = minuteOf(rows.users.get(user) as number);
+        rows.users.set(user, userOf(lastMinute, 0));
+        taken.users.push({ chainId, poolAddress, user, lastMinute });
+      }
+    }
     this.#rows.age();
+    if (this.#stored instanceof PairFilter && this.#stored.count > MOST_PAIRS) this.#stored = undefined;
     return taken;
   }
 
-  /** Forgets the rows of pools that were rolled back in the store. */
-  forget(pools: Iterable<string>): void {
+  /** Forgets the rows of pools that another writer has changed in the store, as a rollback does. */
+  forget(pools: readonly string[]): void {
+    if (pools.length > 0) this.#stored = undefined;
     for (const pool of pools) this.#rows.forget(pool);
   }
 }
 
-function rollupKey(span: Span, start: number): number {
-  return start * 4 + SPANS.indexOf(span);
+/** @param span its index */
+function rollupKey(span: number, start: number): number {
+  return (start / MINUTE) * 4 + span;
+}
+
+/** A user as PoolRows keeps it. */
+function userOf(lastMinute: number, changed: 0 | 1): number {
+  return (lastMinute / MINUTE) * 2 + changed;
+}
+
+function minuteOf(user: number): number {
+  return (user >>> 1) * MINUTE;
+}
+
+function isChanged(user: number): boolean {
+  return (user & 1) === 1;
 }
 
 /** A whole literal: one in two swaps of a quiet market makes some (docs/decisions/0084). */

@@ -138,8 +138,9 @@ export class Indexer {
         else swaps.push({ poolAddress, user: sender, time });
       }
     }
-    await this.buckets.prepare(swaps, (pool) => this.pools.lastTimeOf(pool));
-    await this.v2.prepare(v2Swaps);
+    const lastTimeOf = (pool: string) => this.pools.lastTimeOf(pool);
+    await this.buckets.prepare(swaps, lastTimeOf);
+    await this.v2.prepare(v2Swaps, lastTimeOf);
   }
 
   /** Loads the positions that the blocks will change; returns those that are not stored, each with its first block. */

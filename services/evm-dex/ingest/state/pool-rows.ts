@@ -1,4 +1,6 @@
-import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
+import { compareTexts } from "../../../shared/storage/row-list.ts";
+import type { RollupRow } from "../../store/collections.ts";
+import { hashOf } from "./pair-filter.ts";
 import { RecentMap } from "./recent-map.ts";
 
 /** Most rows kept in memory between writes, some 200 bytes each, and pools that they are of. */
@@ -62,16 +64,30 @@ class Generations<K, V> {
   }
 }
 
+/** A row, and whether it has changed since the last flush. */
+export interface CachedRollup {
+  readonly row: RollupRow;
+  isChanged: boolean;
+}
+
 /** What is cached of one pool. */
 export interface PoolRows {
-  /** By start × 4 + index of the span. */
-  readonly rollups: Generations<number, RollupRow>;
-  readonly users: Generations<string, PoolUserRow>;
+  readonly poolAddress: string;
+  /** Of its address, for a PairFilter. */
+  readonly hash: number;
+  /** By minutes of the start × 4 + index of the span: small numbers, which a map need not keep as objects. */
+  readonly rollups: Generations<number, CachedRollup>;
+  /** The minutes of a user's last swap × 2, and 1 more where that has changed since the last flush: a row would be an object. */
+  readonly users: Generations<string, number>;
+  readonly changedRollups: CachedRollup[];
+  readonly changedUsers: string[];
   /**
    * The rows that its last swap since the last `age` was added to, by index of the span. Most swaps of a batch are in the
    * minute of the pool's swap before: they find all three here.
    */
-  current: (RollupRow | undefined)[];
+  readonly current: CachedRollup[];
+  /** Of the last batch that was prepared with a swap of it: which one, and the minute of the last one so far. */
+  prepared: { batch: number; minute: number };
 }
 
 /**
@@ -82,25 +98,47 @@ export class RecentPoolRows {
   readonly #pools = new RecentMap<string, PoolRows>(MAX_POOLS);
   readonly #rollups = new Age(MAX_ROLLUPS);
   readonly #users = new Age(MAX_USERS);
-  /** Pools whose `current` has rows. */
-  readonly #used = new Set<PoolRows>();
+  /** Pools with changed rows. */
+  #changed: PoolRows[] = [];
 
   /** The rows of a pool, until `age`. */
   get(pool: string): PoolRows {
     const known = this.#pools.get(pool);
     if (known !== undefined) return known;
     const rows: PoolRows = {
+      poolAddress: pool,
+      hash: hashOf(pool),
       rollups: new Generations(this.#rollups),
       users: new Generations(this.#users),
+      changedRollups: [],
+      changedUsers: [],
       current: [],
+      prepared: { batch: 0, minute: 0 },
     };
     this.#pools.set(pool, rows);
     return rows;
   }
 
-  setCurrent(rows: PoolRows, span: number, row: RollupRow): void {
-    if (rows.current.length === 0) this.#used.add(rows);
-    rows.current[span] = row;
+  /** The row is to be written. */
+  changeRollup(rows: PoolRows, cached: CachedRollup): void {
+    if (cached.isChanged) return;
+    cached.isChanged = true;
+    this.#change(rows);
+    rows.changedRollups.push(cached);
+  }
+
+  changeUser(rows: PoolRows, user: string): void {
+    this.#change(rows);
+    rows.changedUsers.push(user);
+  }
+
+  #change(rows: PoolRows): void {
+    if (rows.changedRollups.length === 0 && rows.changedUsers.length === 0) this.#changed.push(rows);
+  }
+
+  /** Pools with rows to be written, by address; until `age`. */
+  changed(): readonly PoolRows[] {
+    return this.#changed.sort((a, b) => compareTexts(a.poolAddress, b.poolAddress));
   }
 
   /** Forgets all rows of a pool. */
@@ -108,11 +146,15 @@ export class RecentPoolRows {
     this.#pools.forget(pool);
   }
 
-  /** Makes room; between two batches, when every row is written. */
+  /** Notes that all is written, and makes room; between two batches. */
   age(): void {
-    // A row that is dropped may be loaded again as another object.
-    for (const rows of this.#used) rows.current = [];
-    this.#used.clear();
+    for (const rows of this.#changed) {
+      rows.changedRollups.length = 0;
+      rows.changedUsers.length = 0;
+      // A row that is dropped may be loaded again as another object.
+      rows.current.length = 0;
+    }
+    this.#changed = [];
     this.#rollups.turn();
     this.#users.turn();
     this.#pools.age();

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { quantizeUsd } from "../../../shared/pricing/quantize.ts";
-import { put } from "../../../shared/storage/port.ts";
+import { put, type Store } from "../../../shared/storage/port.ts";
+import { storeWith } from "../../../shared/storage/within.ts";
 import { v2AmountsText } from "../../metrics/v2-bucket.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
 import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
@@ -118,6 +119,36 @@ describe("V2Book", () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it("reads again what a store that failed did not tell, and nothing later than the pool's last event", async () => {
+    const own = await openTestStore();
+    const [swap] = fc.sample(anySwap, { numRuns: 1, seed: 2 });
+    const [first, second] = toRows([swap, swap].map((one) => ({ ...(one as AnySwap), after: 0, pool: 0 })));
+    let asked = 0;
+    let isAway = true;
+    const getMany: Store["getMany"] = async (from, keys) => {
+      asked += keys.length;
+      if (isAway && keys.length > 0) throw new Error("The store is away.");
+      return own.getMany(from, keys);
+    };
+    const store = storeWith(own, { getMany });
+    const write = async (book: V2Book, row: V2SwapRow, lastTime: number) => {
+      await book.prepare([row], () => lastTime);
+      book.add(row);
+      const { rollups, largeSwaps } = book.flush();
+      await own.write([put(v2Rollups, rollups), put(v2LargeSwaps, largeSwaps)]);
+      return rollups.map(({ swapCount }) => swapCount);
+    };
+    const { time } = first as V2SwapRow;
+    expect(await write(new V2Book(store, CHAIN_ID), first as V2SwapRow, time - 86_400)).to.deep.equal([1, 1]);
+    expect(asked, "none of them can be stored").to.equal(0);
+    const book = new V2Book(store, CHAIN_ID);
+    const failed = await book.prepare([second as V2SwapRow]).catch((error: Error) => error.message);
+    expect(failed).to.equal("The store is away.");
+    isAway = false;
+    expect(await write(book, second as V2SwapRow, time)).to.deep.equal([2, 2]);
+    await own.close();
   });
 
   it("writes what changed, and only that", async () => {

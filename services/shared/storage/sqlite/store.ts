@@ -69,7 +69,7 @@ import {
   TEXT_SEPARATOR,
   updateSql,
 } from "./sql.ts";
-import { openBulkWriter } from "./thread/bulk-writer.ts";
+import { openBulkWriter, type SqliteBulkWriter } from "./thread/bulk-writer.ts";
 import { Views } from "./views.ts";
 
 /** Opens or creates the file. @throws Error that names the path. */
@@ -98,6 +98,8 @@ class SqliteStore implements Store {
   readonly #views: Views | undefined;
 
   readonly #damage: Damage;
+  /** Those that are open. */
+  readonly #bulkWriters = new Set<SqliteBulkWriter>();
 
   /** With `collections`: a view, whose connection is that of its transaction. */
   constructor(
@@ -204,12 +206,20 @@ class SqliteStore implements Store {
 
   openBulkWriter(onFailure: (reason: string) => void): BulkWriter {
     if (this.#path === MEMORY) return writeCopies(this);
-    return openBulkWriter(this.#options, {
+    const writer = openBulkWriter(this.#options, {
       connection: this.#connection,
       operationsOf: (steps) => this.#operationsOf(steps),
       run: (operations) => this.#run(operations),
+      change: (statement) => this.#change(statement),
       onFailure,
+      onClose: () => void this.#bulkWriters.delete(writer),
     });
+    this.#bulkWriters.add(writer);
+    return writer;
+  }
+
+  #change({ text, params }: Sql): Promise<number> {
+    return this.#connection.retrying(() => this.#connection.run(text, params));
   }
 
   #operationsOf(steps: readonly WriteStep[]): Operation[] {
@@ -353,10 +363,11 @@ class SqliteStore implements Store {
     if (expected !== null) {
       sql = updateSql(declared, [...keyPredicates(entry, row), ...parseFilter(declared, encoders, expected)]);
     }
-    return (
-      (await this.#connection.retrying(() => this.#connection.run(sql.text, [...values, ...sql.params]))) ===
-      1
-    );
+    const statement = { text: sql.text, params: [...values, ...sql.params] };
+    // A thread holds the file's lock most of the time: here a lease's renewal would hold this thread while it waits for the
+    // lock, and miss the moments between two writes, in which this thread is busy.
+    const [writer] = this.#bulkWriters;
+    return (await (writer?.change(statement) ?? this.#change(statement))) === 1;
   }
 
   async plan<C extends Collection>(from: C, query: Query<RowOf<C>>): Promise<QueryPlan> {

@@ -2,10 +2,16 @@ import type { BulkWriter, WriteStep } from "../../port.ts";
 import type { Connection } from "../connection.ts";
 import { CACHE_KB, limitCache, type SqliteOptions } from "../open-connection.ts";
 import { type Operation, release } from "../operations.ts";
+import type { Sql } from "../sql.ts";
 import { startWriteThread } from "./write-thread.ts";
 
 /** Of a connection that only reads beside a writer: what is on the way to the rows. */
 const READING_CACHE_KB = 8_192;
+
+export interface SqliteBulkWriter extends BulkWriter {
+  /** Runs one statement in the thread, after the writes before it; returns how many rows it changed. */
+  change(statement: Sql): Promise<number>;
+}
 
 /** Writes to a store's file in a thread. While it does, the store's own connection keeps few pages: the thread has those that change. */
 export function openBulkWriter(
@@ -14,11 +20,14 @@ export function openBulkWriter(
     readonly connection: Connection;
     readonly operationsOf: (steps: readonly WriteStep[]) => Operation[];
     readonly run: (operations: readonly Operation[]) => Promise<void>;
+    readonly change: (statement: Sql) => Promise<number>;
     readonly onFailure: (reason: string) => void;
+    /** It is closed, or about to be. */
+    readonly onClose: () => void;
   },
-): BulkWriter {
-  const { connection, operationsOf, run, onFailure } = store;
-  const thread = startWriteThread(options, { here: run, onFailure });
+): SqliteBulkWriter {
+  const { connection, operationsOf, run, change, onFailure, onClose } = store;
+  const thread = startWriteThread(options, { here: run, changeHere: change, onFailure });
   limitCache(connection, READING_CACHE_KB);
   return {
     async write(steps) {
@@ -29,7 +38,9 @@ export function openBulkWriter(
         release(operations);
       }
     },
+    change: (statement) => thread.change(statement),
     async close() {
+      onClose();
       await thread.close();
       limitCache(connection, CACHE_KB);
     },

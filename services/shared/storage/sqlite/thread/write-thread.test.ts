@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -20,6 +21,7 @@ import {
 import { anySample, sample, samples } from "../../suite/sample.ts";
 import { type Operation, operationsOf } from "../operations.ts";
 import { entryOf } from "../rows.ts";
+import type { Sql } from "../sql.ts";
 import { openSqliteStore } from "../store.ts";
 import { startWriteThread, startWriteWorker } from "./write-thread.ts";
 
@@ -54,6 +56,7 @@ describeWithProcesses("the thread that writes", () => {
       { path },
       {
         here: () => Promise.reject(new Error("This is the main thread.")),
+        changeHere: () => Promise.reject(new Error("This is the main thread.")),
         onFailure: (reason) => reasons.push(reason),
         startWorker: () => worker,
       },
@@ -67,6 +70,11 @@ describeWithProcesses("the thread that writes", () => {
     expect(reasons).to.deep.equal([]);
   });
 
+  const manyRows = (count: number) =>
+    put(
+      samples,
+      Array.from({ length: count }, (_, i) => sample(10 + i)),
+    );
   const all = () => store.find(samples, { filter: {} });
   const failureOf = (work: Promise<unknown>) => work.then(() => undefined).catch((error: unknown) => error);
 
@@ -156,8 +164,43 @@ describeWithProcesses("the thread that writes", () => {
     expect(await all()).to.deep.equal([sample(1)]);
   });
 
+  it("compares and sets a row between two writes, and leaves this thread free while it waits for them", async () => {
+    const writer = store.openBulkWriter((reason) => reasons.push(reason));
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 1);
+    // Until its thread is up, this one writes.
+    do {
+      await nextTurn();
+      ticks = 0;
+      await writer.write([manyRows(5_000)]);
+    } while (ticks < 10);
+    const row = sample(1, { tick: 1 });
+    const renewed = { ...row, tick: 2 };
+    await writer.write([put(samples, [row])]);
+    const done: string[] = [];
+    const note = (name: string) => (value: unknown) => {
+      done.push(`${name} ${value}`);
+    };
+    const { chainId, address } = row;
+    const isRenewed = requireRow(samples, { chainId, address }, { tick: 2 });
+    const writes = [
+      writer.write([manyRows(20_000)]).then(note("first")),
+      store.compareAndSet(samples, renewed, { tick: 1 }).then(note("renewed")),
+      store.compareAndSet(samples, { ...row, tick: 3 }, { tick: 1 }).then(note("late")),
+      writer.write([manyRows(20_000), isRenewed]).then(note("second")),
+    ];
+    const before = ticks;
+    await Promise.all(writes);
+    clearInterval(timer);
+    expect(done).to.deep.equal(["first undefined", "renewed true", "late false", "second undefined"]);
+    expect(ticks - before).to.be.greaterThan(3);
+    await writer.close();
+    expect(await store.compareAndSet(samples, row, { tick: 2 }), "without the writer").to.equal(true);
+  });
+
   it("leaves to the main thread what it had not written when it died, and all after that", async () => {
     const here: (readonly Operation[])[] = [];
+    const changed: Sql[] = [];
     const told: string[] = [];
     const worker = new Worker(DYING, { eval: true });
     const isUp = once(worker, "message");
@@ -165,6 +208,7 @@ describeWithProcesses("the thread that writes", () => {
       { path },
       {
         here: async (operations) => void here.push(operations),
+        changeHere: async (statement) => changed.push(statement),
         onFailure: (reason) => told.push(reason),
         startWorker: () => worker,
       },
@@ -175,6 +219,9 @@ describeWithProcesses("the thread that writes", () => {
     expect(told).to.deep.equal(["Error: out of memory"]);
     await dying.run([one, one]);
     expect(here).to.deep.equal([[one], [one, one]]);
+    const statement = { text: "SELECT ?", params: [1] };
+    expect(await dying.change(statement)).to.equal(1);
+    expect(changed).to.deep.equal([statement]);
     await dying.close();
   });
 });

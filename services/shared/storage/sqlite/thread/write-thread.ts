@@ -5,13 +5,17 @@ import { isDamaged } from "../../damage.ts";
 import { ConflictError } from "../../port.ts";
 import type { SqliteOptions } from "../open-connection.ts";
 import type { Operation } from "../operations.ts";
+import type { Sql } from "../sql.ts";
 import { OperationPacker, type PackedOperation, unpackOperation } from "./operation-packer.ts";
 
 /** The first message to the thread: the file. */
 export type WriteTask = Pick<SqliteOptions, "path" | "logBytes" | "busyTimeoutMs">;
 
-/** Operations of one transaction, or the end: the thread closes its connection before it is ended. */
-export type WriteRequest = readonly PackedOperation[] | "close";
+/** One transaction, one statement, or the end: the thread closes its connection before it is ended. */
+export type WriteRequest =
+  | { readonly kind: "write"; readonly operations: readonly PackedOperation[] }
+  | { readonly kind: "change"; readonly statement: Sql }
+  | { readonly kind: "close" };
 
 /** Of an error only plain data crosses threads. */
 export interface WriteFailure {
@@ -28,17 +32,29 @@ const SEMI_SPACE_MB = 4;
 export interface WriteThreadOptions {
   /** Writes in this thread: until the other is up, and what it had not finished when it died. Every write can be repeated. */
   readonly here: (operations: readonly Operation[]) => Promise<void>;
+  /** Runs a statement in this thread, as `here`; returns how many rows it changed. */
+  readonly changeHere: (statement: Sql) => Promise<number>;
   /** The thread has died, for this reason. */
   readonly onFailure: (reason: string) => void;
   /** Injected by tests. */
   readonly startWorker?: () => Worker;
 }
 
+export interface WriteThread {
+  run(operations: readonly Operation[]): Promise<void>;
+  /**
+   * Runs one statement after what was asked for before it; returns how many rows it changed. Where the thread dies it may be
+   * run twice.
+   */
+  change(statement: Sql): Promise<number>;
+  close(): Promise<void>;
+}
+
 /** Writes to a file in a thread of its own, with a connection of its own, one write at a time. */
 export function startWriteThread(
   { path, logBytes, busyTimeoutMs, onDamage }: SqliteOptions,
-  { here, onFailure, startWorker = startWriteWorker }: WriteThreadOptions,
-): { run(operations: readonly Operation[]): Promise<void>; close(): Promise<void> } {
+  { here, changeHere, onFailure, startWorker = startWriteWorker }: WriteThreadOptions,
+): WriteThread {
   const task: WriteTask = {
     path,
     ...(logBytes !== undefined && { logBytes }),
@@ -48,8 +64,9 @@ export function startWriteThread(
   const thread = createThreadClient<WriteRequest>({
     worker: startWorker(),
     task,
-    fallback: async (request) => {
-      if (request !== "close") await here(request.map(unpackOperation));
+    async fallback(request) {
+      if (request.kind === "write") return here(request.operations.map(unpackOperation));
+      if (request.kind === "change") return changeHere(request.statement);
     },
     toError: (failure) => toError(failure as WriteFailure, onDamage),
     onMessage: () => {},
@@ -60,13 +77,16 @@ export function startWriteThread(
     async run(operations) {
       const { packed, release } = packer.pack(operations);
       try {
-        await thread.request(packed);
+        await thread.request({ kind: "write", operations: packed });
       } finally {
         release();
       }
     },
+    async change(statement) {
+      return (await thread.request({ kind: "change", statement })) as number;
+    },
     async close() {
-      await thread.request("close");
+      await thread.request({ kind: "close" });
       await thread.close();
     },
   };

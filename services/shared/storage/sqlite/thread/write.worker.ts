@@ -14,9 +14,15 @@ serveThread<WriteTask, WriteRequest>({
       // It reads only the pages that it changes: mapped ones would count as memory for little.
       opened ??= openConnection({ ...task, mappedBytes: 0 });
       const connection = await opened;
-      if (request === "close") return connection.close();
-      await connection.retrying(() =>
-        connection.transaction("write", () => runOperations(connection, request.map(unpackOperation))),
+      if (request.kind === "close") return connection.close();
+      if (request.kind === "change") {
+        const { text, params } = request.statement;
+        return connection.retrying(() => connection.run(text, params));
+      }
+      return connection.retrying(() =>
+        connection.transaction("write", () =>
+          runOperations(connection, request.operations.map(unpackOperation)),
+        ),
       );
     };
   },
