@@ -32,11 +32,12 @@ const NONE = -1;
 const FIRST_CAPACITY = 1_024;
 /** Room for this part of what is expected is not made larger. */
 const ENOUGH = 0.8;
-/** Values of an edge, and where they are. */
-const STRIDE = 5;
-const DEPTH = 1;
-const HELD = 3;
-const AGED = 4;
+/** Values of an edge, and where they are: price, depth on either side, held, aged (PriceEdge). */
+export const EDGE_STRIDE = 5;
+export const EDGE_PRICE = 0;
+export const EDGE_DEPTH = 1;
+export const EDGE_HELD = 3;
+export const EDGE_AGED = 4;
 
 /** Where the names of tokens and pools are. */
 export interface EdgeNames {
@@ -60,7 +61,9 @@ export class EdgeBook {
   #edgeOf = new Int32Array(FIRST_CAPACITY).fill(NONE);
   #edgeCount = 0;
   /** By edge, side by side, since a walk reads all of them: price, depth0, depth1, held, aged. */
-  #values = new Float64Array(STRIDE * FIRST_CAPACITY);
+  #values = new Float64Array(EDGE_STRIDE * FIRST_CAPACITY);
+  /** Of the edge that is set. */
+  readonly #given = new Float64Array(EDGE_STRIDE);
   #lastTime = new Uint32Array(FIRST_CAPACITY);
   /** By arc: the token it is walked from; of `arc ^ 1`, the token it leads to. */
   token = new Int32Array(2 * FIRST_CAPACITY);
@@ -164,15 +167,15 @@ export class EdgeBook {
 
   /** token1 per token0. */
   priceOf(edge: number): number {
-    return this.#values[STRIDE * edge] as number;
+    return this.#values[EDGE_STRIDE * edge] as number;
   }
 
   heldOf(edge: number): number {
-    return this.#values[STRIDE * edge + HELD] as number;
+    return this.#values[EDGE_STRIDE * edge + EDGE_HELD] as number;
   }
 
   agedOf(edge: number): number {
-    return this.#values[STRIDE * edge + AGED] as number;
+    return this.#values[EDGE_STRIDE * edge + EDGE_AGED] as number;
   }
 
   lastTimeOf(edge: number): number {
@@ -186,18 +189,15 @@ export class EdgeBook {
 
   /** Liquidity on the side that the arc is walked from; of `arc ^ 1`, on the other. */
   depthOf(arc: number): number {
-    return this.#values[STRIDE * (arc >> 1) + DEPTH + (arc & 1)] as number;
+    return this.#values[EDGE_STRIDE * (arc >> 1) + EDGE_DEPTH + (arc & 1)] as number;
   }
 
-  /** Whether this is a pool's price and depth; undefined for a pool that is not here. */
-  isAt(
-    pool: string,
-    { price, depth0, depth1 }: Pick<PriceEdge, "price" | "depth0" | "depth1">,
-  ): boolean | undefined {
-    const id = this.edgeNamed(pool);
-    if (id === NONE) return undefined;
+  /** Whether this is an edge's price and depth. */
+  isAt(id: number, point: Pick<PriceEdge, "price" | "depth0" | "depth1">): boolean {
     return (
-      this.priceOf(id) === price && this.depthOf(2 * id) === depth0 && this.depthOf(2 * id + 1) === depth1
+      this.priceOf(id) === point.price &&
+      this.depthOf(2 * id) === point.depth0 &&
+      this.depthOf(2 * id + 1) === point.depth1
     );
   }
 
@@ -226,31 +226,38 @@ export class EdgeBook {
   set(edge: PriceEdge, pool = this.#pools.add(edge.pool)): number | undefined {
     const known = this.#edgeOf[pool] ?? NONE;
     const id = known === NONE ? this.#add(edge, pool) : known;
-    const isSame =
-      known !== NONE &&
-      this.priceOf(id) === edge.price &&
-      this.heldOf(id) === edge.held &&
-      this.agedOf(id) === edge.aged &&
-      this.lastTimeOf(id) === edge.lastTime &&
-      this.depthOf(2 * id) === edge.depth0 &&
-      this.depthOf(2 * id + 1) === edge.depth1;
-    if (isSame) return undefined;
-    this.#values[STRIDE * id] = edge.price;
-    this.#values[STRIDE * id + HELD] = edge.held;
-    this.#values[STRIDE * id + AGED] = edge.aged;
-    this.#lastTime[id] = edge.lastTime;
-    this.#values[STRIDE * id + DEPTH] = edge.depth0;
-    this.#values[STRIDE * id + DEPTH + 1] = edge.depth1;
-    this.#refresh(2 * id);
-    this.#refresh(2 * id + 1);
-    return id;
+    const given = this.#given;
+    given[EDGE_PRICE] = edge.price;
+    given[EDGE_DEPTH] = edge.depth0;
+    given[EDGE_DEPTH + 1] = edge.depth1;
+    given[EDGE_HELD] = edge.held;
+    given[EDGE_AGED] = edge.aged;
+    return this.replace(id, given, edge.lastTime) || known === NONE ? id : undefined;
   }
 
-  /** Replaces the trusted price of an edge and what it has held. Returns whether that changed anything. */
-  setTrusted(id: number, { price, held }: Pick<PriceEdge, "price" | "held">): boolean {
-    if (this.priceOf(id) === price && this.heldOf(id) === held) return false;
-    this.#values[STRIDE * id] = price;
-    this.#values[STRIDE * id + HELD] = held;
+  /** Replaces the values of an edge, in their order, and the second of its last event. Returns whether that changed anything. */
+  replace(id: number, given: Float64Array, lastTime: number): boolean {
+    const values = this.#values;
+    let isSame = this.#lastTime[id] === lastTime;
+    for (let i = 0, at = EDGE_STRIDE * id; i < EDGE_STRIDE; i++, at++) {
+      if (values[at] === given[i]) continue;
+      values[at] = given[i] as number;
+      isSame = false;
+    }
+    if (isSame) return false;
+    this.#lastTime[id] = lastTime;
+    this.#refresh(2 * id);
+    this.#refresh(2 * id + 1);
+    return true;
+  }
+
+  /** Replaces the trusted price of an edge and what it has held, of such values. Returns whether that changed anything. */
+  setTrusted(id: number, given: Float64Array): boolean {
+    const values = this.#values;
+    const at = EDGE_STRIDE * id;
+    if (values[at] === given[EDGE_PRICE] && values[at + EDGE_HELD] === given[EDGE_HELD]) return false;
+    values[at] = given[EDGE_PRICE] as number;
+    values[at + EDGE_HELD] = given[EDGE_HELD] as number;
     this.#refresh(2 * id);
     this.#refresh(2 * id + 1);
     return true;
@@ -261,7 +268,7 @@ export class EdgeBook {
    * where a few would be missing, since what is expected differs a little with every page that is read.
    */
   reserve(count: number): void {
-    if (ENOUGH * STRIDE * count <= this.#values.length) return;
+    if (ENOUGH * EDGE_STRIDE * count <= this.#values.length) return;
     this.#grow(count);
     const tokens = Math.ceil((count * this.#tokens.size) / Math.max(1, this.#edgeCount));
     this.#tokens.reserve(tokens);
@@ -275,7 +282,7 @@ export class EdgeBook {
 
   #add(edge: PriceEdge, pool: number): number {
     const id = this.#edgeCount++;
-    if (STRIDE * id === this.#values.length) this.#grow(Math.ceil(1.5 * id));
+    if (EDGE_STRIDE * id === this.#values.length) this.#grow(Math.ceil(1.5 * id));
     if (pool >= this.#edgeOf.length)
       this.#edgeOf = larger(this.#edgeOf, new Int32Array(Math.ceil(1.5 * (pool + 1))).fill(NONE));
     this.#poolOf[id] = pool;
@@ -298,7 +305,7 @@ export class EdgeBook {
   remove(pool: string): void {
     const id = this.edgeNamed(pool);
     if (id === NONE) return;
-    this.#values.fill(0, STRIDE * id, STRIDE * (id + 1));
+    this.#values.fill(0, EDGE_STRIDE * id, EDGE_STRIDE * (id + 1));
     this.#refresh(2 * id);
     this.#refresh(2 * id + 1);
     this.#edgeOf[this.#poolOf[id] as number] = NONE;
@@ -312,7 +319,7 @@ export class EdgeBook {
   }
 
   #grow(edges: number): void {
-    this.#values = larger(this.#values, new Float64Array(STRIDE * edges));
+    this.#values = larger(this.#values, new Float64Array(EDGE_STRIDE * edges));
     this.#lastTime = larger(this.#lastTime, new Uint32Array(edges));
     this.token = larger(this.token, new Int32Array(2 * edges));
     this.#next = larger(this.#next, new Int32Array(2 * edges));

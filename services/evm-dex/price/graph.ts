@@ -80,10 +80,19 @@ export class PriceGraph {
     if (id !== undefined) this.#noteChanged(id);
   }
 
-  /** Replaces the price of a pool that is here, and what it has held; prices follow with `update`. */
-  setTrusted(pool: string, trusted: Pick<PriceEdge, "price" | "held">): void {
-    const id = this.#edges.edgeNamed(pool);
-    if (id !== NONE && this.#edges.setTrusted(id, trusted)) this.#noteChanged(id);
+  /** The edge of a pool, by which it is replaced without its name; −1 where it is absent. It is another one after `remove`. */
+  edgeNamed(pool: string): number {
+    return this.#edges.edgeNamed(pool);
+  }
+
+  /** As set, of an edge that is here: its values in the order of edges.ts. */
+  replace(edge: number, values: Float64Array, lastTime: number): void {
+    if (this.#edges.replace(edge, values, lastTime)) this.#noteChanged(edge);
+  }
+
+  /** Replaces an edge's price and what it has held, of such values; prices follow with `update`. */
+  setTrusted(edge: number, values: Float64Array): void {
+    if (this.#edges.setTrusted(edge, values)) this.#noteChanged(edge);
   }
 
   #noteChanged(id: number): void {
@@ -109,19 +118,14 @@ export class PriceGraph {
     this.#isWhole = true;
   }
 
-  /** Whether this is a pool's price and depth; undefined for a pool that is not here. */
-  isAt(pool: string, point: Pick<PriceEdge, "price" | "depth0" | "depth1">): boolean | undefined {
-    return this.#edges.isAt(pool, point);
+  /** Whether this is an edge's price and depth. */
+  isAt(edge: number, point: Pick<PriceEdge, "price" | "depth0" | "depth1">): boolean {
+    return this.#edges.isAt(edge, point);
   }
 
-  /** Price and depth of a pool as they were last set. */
-  pointOf(pool: string): Pick<PriceEdge, "price" | "depth0" | "depth1"> | undefined {
-    const id = this.#edges.edgeNamed(pool);
-    return id === NONE ? undefined : this.#edges.pointOf(id);
-  }
-
-  has(pool: string): boolean {
-    return this.#edges.edgeNamed(pool) !== NONE;
+  /** Price and depth of an edge as they were last set. */
+  pointOf(edge: number): Pick<PriceEdge, "price" | "depth0" | "depth1"> {
+    return this.#edges.pointOf(edge);
   }
 
   /** A pool as it was last set. */

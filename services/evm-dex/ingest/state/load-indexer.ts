@@ -5,8 +5,9 @@ import { readLastLinks, readMarkedPrices } from "../../store/price-links.ts";
 import { getPriceStart, lastEventBlock, lastEventsUpTo, listFeedAnswers } from "../../store/queries.ts";
 import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./pool-book.ts";
-import { addPoint, type PoolPoint, type PoolPrices, pointOf, storedPointOf } from "./pool-prices.ts";
+import { type PoolPrices, pointOf, storedPointOf } from "./pool-prices.ts";
 import { type LastBlock, resumePrices } from "./resume-prices.ts";
+import { addPoint, type PoolPoint } from "./watched-pool.ts";
 
 /** An indexer that continues at the checkpoint: the store must hold nothing beyond it (rollback.ts). */
 export async function loadIndexer(

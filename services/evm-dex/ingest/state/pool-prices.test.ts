@@ -13,7 +13,8 @@ import { type NaiveMemory, NO_MEMORY, naiveWalk } from "../../test/prices/naive-
 import { pricesIn } from "../../test/prices/walk-prices.ts";
 import { AddressTable } from "./address-table.ts";
 import type { PoolEntry } from "./pool-book.ts";
-import { type PoolPoint, PoolPrices, pointOf } from "./pool-prices.ts";
+import { PoolPrices, pointOf } from "./pool-prices.ts";
+import type { PoolPoint } from "./watched-pool.ts";
 
 const USDC = address(0xa0);
 const TOKENS = [USDC, address(0xa1), address(0xa2), address(0xa3), address(0xa4)];

@@ -1,21 +1,16 @@
-import {
-  MEDIAN_WINDOW_SECONDS,
-  type PricePoint,
-  trimPoints,
-  trustedPrice,
-} from "../../../shared/pricing/median.ts";
-import { ageShare, type DepthPoint, heldShare, nextHeldChange } from "../../../shared/pricing/vote-share.ts";
+import { MEDIAN_WINDOW_SECONDS, trimPoints, trustedPrice } from "../../../shared/pricing/median.ts";
+import { ageShare, heldShare, nextHeldChange } from "../../../shared/pricing/vote-share.ts";
+import { EDGE_AGED, EDGE_DEPTH, EDGE_HELD, EDGE_PRICE, EDGE_STRIDE } from "../../price/edges.ts";
 import { type LinkChange, type MarkedPrices, PriceGraph } from "../../price/graph.ts";
 import type { TokenLink, TokenPrice } from "../../price/link.ts";
 import type { WalkRules } from "../../price/walk-rules.ts";
-import type { PriceFacts, Protocol } from "../../protocols/protocol.ts";
+import type { PriceFacts, Protocol, TokenPair } from "../../protocols/protocol.ts";
+import type { PoolRow } from "../../store/collections.ts";
 import { AddressTable } from "./address-table.ts";
 import { AnchorFeeds } from "./anchor-feeds.ts";
 import type { ActivePool, PoolEntry } from "./pool-book.ts";
 import { PoolTimers } from "./pool-timers.ts";
-
-/** A pool's price and depth from a second on. */
-export type PoolPoint = PricePoint & DepthPoint;
+import { addPoint, NONE, type PoolPoint, type WatchedPool, watchedPool } from "./watched-pool.ts";
 
 /** How far a rollback may go back before the points of all pools with a recent event are read again. */
 const REWIND_SECONDS = 300;
@@ -33,17 +28,23 @@ export class PoolPrices {
   readonly feeds = new AnchorFeeds();
   readonly #addresses: AddressTable;
   /**
-   * Prices and depths within the last five minutes, and those before them. Of a pool that has been at rest for longer its
-   * edge says the same: of hundreds of thousands a few thousand are here.
+   * By name, with prices and depths within the last five minutes, and those before them. Of a pool that has been at rest
+   * for longer its edge says the same: of hundreds of thousands a few thousand are here.
    */
-  readonly #points = new Map<string, PoolPoint[]>();
+  readonly #watched = new Map<string, WatchedPool>();
   /** What pools were before their first event. */
   readonly #anchored = new Map<string, PoolPoint>();
   /** Pools whose trusted price is not their spot price: any second may change it. */
-  readonly #disputed = new Set<string>();
-  readonly #timers = new PoolTimers();
+  readonly #disputed = new Set<WatchedPool>();
+  readonly #timers = new PoolTimers<WatchedPool>();
+  /** Those that are due in the block at hand. */
+  readonly #due: WatchedPool[] = [];
   /** By the second of their last point, the pools whose points were forgotten lately. */
-  readonly #rested = new PoolTimers();
+  readonly #rested = new PoolTimers<string>();
+  /** What the graph is told of the pool at hand: numbers that a function returns may be objects. */
+  readonly #values = new Float64Array(EDGE_STRIDE);
+  /** Blocks since the start. */
+  #block = 0;
   /** The second of the last block: no point was dropped that is within five minutes of it. */
   #now = 0;
   /** Of pools that came to rest with an event after this second it is known. It never falls, though time may. */
@@ -61,7 +62,7 @@ export class PoolPrices {
 
   /** Pools that have had an event in the last five minutes, and some that have not. */
   get activeCount(): number {
-    return this.#points.size;
+    return this.#watched.size;
   }
 
   usd(token: string): number | null {
@@ -76,9 +77,12 @@ export class PoolPrices {
   /** Adds a stored pool to the graph. The last point is the pool's current price. */
   loadPool(entry: PoolEntry, points: PoolPoint[], now: number): void {
     const pool = entry.row.poolAddress;
-    this.#points.set(pool, points);
-    this.#setEdge(entry, points, now);
-    this.#restOrWait(pool, points, now);
+    const known = this.#watched.get(pool);
+    if (known !== undefined) this.#forget(known);
+    const watched = watchedPool(pool, points);
+    this.#watched.set(pool, watched);
+    this.#setEdge(entry, watched, entry.protocol.depth(entry.state, entry.row), now);
+    this.#restOrWait(watched, now);
   }
 
   /** As loadPool of a pool without an event in the last five minutes: it needs no points, and most pools are such. */
@@ -97,9 +101,9 @@ export class PoolPrices {
 
   /** Removes a pool that has no price any more. */
   unload(pool: string): void {
-    this.#points.delete(pool);
+    const watched = this.#watched.get(pool);
+    if (watched !== undefined) this.#forget(watched);
     this.#anchored.delete(pool);
-    this.#disputed.delete(pool);
     this.graph.remove(pool);
   }
 
@@ -129,13 +133,9 @@ export class PoolPrices {
   closeBlock(touched: Iterable<PoolEntry>, time: number): LinkChange[] {
     this.#setNow(time);
     this.#rested.drop(this.#restedSince);
-    for (const entry of touched) this.#setEdge(entry, this.#addPoint(entry, time), time);
-    for (const pool of this.#takeDue(time)) {
-      const points = this.#points.get(pool);
-      if (points === undefined || !this.graph.has(pool)) continue;
-      this.graph.setTrusted(pool, this.#trust(pool, points, time));
-      this.#restOrWait(pool, points, time);
-    }
+    this.#block += 1;
+    for (const entry of touched) this.#touch(entry, time);
+    this.#lookAtDue(time);
     this.graph.update(time);
     return this.graph.takeLinks();
   }
@@ -152,14 +152,19 @@ export class PoolPrices {
     const rested = this.#rested.takeAfter(from);
     if (from < this.#restedSince) return undefined;
     const incomplete = new Set([...rested].filter((pool) => !changed.has(pool)));
-    for (const [pool, points] of this.#points) {
+    for (const watched of this.#watched.values()) {
+      const { pool, points, edge } = watched;
+      // What it waited for may have passed.
+      watched.heldDue = NONE;
+      watched.restDue = NONE;
       if (changed.has(pool) || (points.at(-1)?.time ?? 0) <= from) continue;
-      if (!this.graph.has(pool) || !reachesBack(points, from)) {
+      if (edge === NONE || !reachesBack(points, from)) {
         incomplete.add(pool);
         continue;
       }
-      this.graph.setTrusted(pool, this.#trust(pool, points, to));
-      this.#restOrWait(pool, points, to);
+      this.#trust(watched, to);
+      this.graph.setTrusted(edge, this.#values);
+      this.#restOrWait(watched, to);
     }
     return { incomplete: [...incomplete], wholeAfter };
   }
@@ -171,77 +176,128 @@ export class PoolPrices {
 
   /** The points of a pool that are here. */
   pointsOf(pool: string): readonly PoolPoint[] {
-    return this.#points.get(pool) ?? [];
+    return this.#watched.get(pool)?.points ?? [];
   }
 
-  /** The pools that time alone changes at this second. */
-  #takeDue(time: number): Set<string> {
-    const pools = new Set(this.#disputed);
-    this.#timers.take(time, pools);
-    return pools;
+  /** Adds the present point of a pool, and puts it into the graph. */
+  #touch(entry: PoolEntry, time: number): void {
+    const { protocol, state, row } = entry;
+    const price = protocol.price(state, row);
+    const watched = this.#watched.get(row.poolAddress) ?? this.#watch(row.poolAddress, price, time);
+    if (watched === undefined) return;
+    const depth = protocol.depth(state, row);
+    if (price !== undefined)
+      addPoint(watched.points, { time, price, depth0: depth.amount0, depth1: depth.amount1 });
+    this.#setEdge(entry, watched, depth, time);
+    watched.touchedIn = this.#block;
   }
 
-  /** The pool's points with the present one. */
-  #addPoint(entry: PoolEntry, time: number): PoolPoint[] {
-    const pool = entry.row.poolAddress;
-    const known = this.#points.get(pool);
-    const points = known ?? this.#pointsBefore(pool);
-    const point = pointOf(entry, time);
-    if (point !== undefined) addPoint(points, point);
-    if (known !== undefined || points.length === 0) return points;
-    this.#points.set(pool, points);
-    this.#timers.add(time + MEDIAN_WINDOW_SECONDS, pool);
-    return points;
+  /** Begins with the points of a pool that was at rest; undefined where it has no price and never had one. */
+  #watch(pool: string, price: number | undefined, time: number): WatchedPool | undefined {
+    const edge = this.graph.edgeNamed(pool);
+    const points = this.#pointsBefore(pool, edge);
+    if (price === undefined && points.length === 0) return undefined;
+    const watched = watchedPool(pool, points, edge);
+    this.#watched.set(pool, watched);
+    this.#timers.add(time + MEDIAN_WINDOW_SECONDS, watched);
+    return watched;
   }
 
   /** What a pool has been for longer than the window. */
-  #pointsBefore(pool: string): PoolPoint[] {
+  #pointsBefore(pool: string, edge: number): PoolPoint[] {
     const anchored = this.#anchored.get(pool);
     if (anchored !== undefined) {
       this.#anchored.delete(pool);
       return [anchored];
     }
-    const point = this.graph.pointOf(pool);
-    return point === undefined ? [] : [{ time: 0, ...point }];
+    if (edge === NONE) return [];
+    const { price, depth0, depth1 } = this.graph.pointOf(edge);
+    return [{ time: 0, price, depth0, depth1 }];
+  }
+
+  #forget(watched: WatchedPool): void {
+    this.#watched.delete(watched.pool);
+    this.#disputed.delete(watched);
+    watched.edge = NONE;
+  }
+
+  /** Looks at the pools that time alone may change at this second. */
+  #lookAtDue(time: number): void {
+    for (const watched of this.#disputed) this.#lookAt(watched, time);
+    this.#timers.take(time, this.#due);
+    for (const watched of this.#due) this.#lookAt(watched, time);
+    this.#due.length = 0;
+  }
+
+  #lookAt(watched: WatchedPool, time: number): void {
+    if (watched.edge === NONE || watched.lookedIn === this.#block) return;
+    watched.lookedIn = this.#block;
+    // What this block has touched is as of now already.
+    if (watched.touchedIn !== this.#block) {
+      this.#trust(watched, time);
+      this.graph.setTrusted(watched.edge, this.#values);
+    }
+    this.#restOrWait(watched, time);
   }
 
   /** Forgets the points of a pool whose edge says the same, or looks again when it may. */
-  #restOrWait(pool: string, points: readonly PoolPoint[], now: number): void {
-    const last = points.at(-1);
-    // An edge's depth is that of the present state, which may have no price.
-    const isSame = last && this.graph.isAt(pool, last);
-    if (isSame === undefined || last === undefined) return;
+  #restOrWait(watched: WatchedPool, now: number): void {
+    const last = watched.points[watched.points.length - 1];
+    if (last === undefined) return;
     const isAtRest = last.time <= now - MEDIAN_WINDOW_SECONDS;
-    if (isAtRest && isSame) {
-      this.#points.delete(pool);
-      if (isLately(last.time, now)) this.#rested.add(last.time, pool);
-    } else this.#timers.add((isAtRest ? now : last.time) + MEDIAN_WINDOW_SECONDS, pool);
+    // An edge's depth is that of the present state, which may have no price.
+    if (isAtRest && this.graph.isAt(watched.edge, last)) {
+      this.#forget(watched);
+      if (isLately(last.time, now)) this.#rested.add(last.time, watched.pool);
+      return;
+    }
+    const due = (isAtRest ? now : last.time) + MEDIAN_WINDOW_SECONDS;
+    if (due === watched.restDue) return;
+    watched.restDue = due;
+    this.#timers.add(due, watched);
   }
 
   /**
    * Puts a pool into the graph at its trusted price, with the depth of its present state. Its age counts up to its last
    * event: a pool that nobody has used since it was created has not earned anything.
    */
-  #setEdge({ protocol, row, state, lastTime }: PoolEntry, points: PoolPoint[], time: number): void {
-    if (points.length === 0) return;
-    const { amount0: depth0, amount1: depth1 } = protocol.depth(state, row);
-    const { poolAddress: pool, token0Address: token0, token1Address: token1, createdAt } = row;
-    const { price, held } = this.#trust(pool, points, time);
-    const aged = ageShare(lastTime - createdAt);
-    this.graph.set({ pool, token0, token1, price, depth0, depth1, held, aged, lastTime });
+  #setEdge({ row, lastTime }: PoolEntry, watched: WatchedPool, depth: TokenPair, time: number): void {
+    if (watched.points.length === 0) return;
+    const values = this.#values;
+    this.#trust(watched, time);
+    values[EDGE_DEPTH] = depth.amount0;
+    values[EDGE_DEPTH + 1] = depth.amount1;
+    values[EDGE_AGED] = ageShare(lastTime - row.createdAt);
+    if (watched.edge === NONE) watched.edge = this.#addEdge(row, lastTime);
+    else this.graph.replace(watched.edge, values, lastTime);
   }
 
-  /** The price that a pool is trusted with, and what it has held of its depth. */
-  #trust(pool: string, points: PoolPoint[], time: number): { price: number; held: number } {
+  #addEdge({ poolAddress: pool, token0Address: token0, token1Address: token1 }: PoolRow, lastTime: number) {
+    const [price = 0, depth0 = 0, depth1 = 0, held = 0, aged = 0] = this.#values;
+    this.graph.set({ pool, token0, token1, price, depth0, depth1, held, aged, lastTime });
+    return this.graph.edgeNamed(pool);
+  }
+
+  /** Writes the price that a pool is trusted with into the values, and what it has held of its depth. */
+  #trust(watched: WatchedPool, time: number): void {
+    const { points } = watched;
     // Also where nothing happens: depth that left before the window must not count in it.
     trimPoints(points, time);
     const price = trustedPrice(points, time);
     const held = heldShare(points, time);
-    if (price === points.at(-1)?.price) this.#disputed.delete(pool);
-    else this.#disputed.add(pool);
+    const isDisputed = price !== points[points.length - 1]?.price;
+    if (isDisputed !== watched.isDisputed) {
+      watched.isDisputed = isDisputed;
+      if (isDisputed) this.#disputed.add(watched);
+      else this.#disputed.delete(watched);
+    }
     const due = held === 1 ? undefined : nextHeldChange(points, time);
-    if (due !== undefined) this.#timers.add(due, pool);
-    return { price, held };
+    if (due !== undefined && due !== watched.heldDue) {
+      watched.heldDue = due;
+      this.#timers.add(due, watched);
+    }
+    this.#values[EDGE_PRICE] = price;
+    this.#values[EDGE_HELD] = held;
   }
 }
 
@@ -254,13 +310,6 @@ function isLately(lastTime: number, now: number): boolean {
 export function reachesBack(points: readonly PoolPoint[], time: number): boolean {
   const [first] = points;
   return first !== undefined && first.time <= time;
-}
-
-/** Appends a point; two in the same second are one, the later. */
-export function addPoint(points: PoolPoint[], point: PoolPoint): void {
-  const last = points.at(-1);
-  if (last !== undefined && last.time === point.time) points.pop();
-  points.push(point);
 }
 
 /** The pool's spot price and depth; undefined before it has a price. */

@@ -7,8 +7,9 @@ import { getPriceStart, lastEventBlock, listFeedAnswers } from "../../store/quer
 import type { Indexer } from "../state/indexer.ts";
 import { loadAtRest, loadRecent } from "../state/load-indexer.ts";
 import type { PoolEntry } from "../state/pool-book.ts";
-import { type PoolPoint, pointOf, reachesBack } from "../state/pool-prices.ts";
+import { pointOf, reachesBack } from "../state/pool-prices.ts";
 import type { LastBlock } from "../state/resume-prices.ts";
+import type { PoolPoint } from "../state/watched-pool.ts";
 
 /**
  * Brings the prices back to the last block that a rollback left: those of the changed pools, and of all that had an
