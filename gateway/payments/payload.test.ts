@@ -3,6 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { ServiceError } from "../../services/shared/errors.ts";
+import { randomRuns } from "../../services/shared/testkit/describe.ts";
 import { readPayment } from "./payload.ts";
 
 const PAYLOAD = {
@@ -97,7 +98,7 @@ describe("payment payload", () => {
           expect((error as ServiceError).code).to.equal("bad_request");
         }
       }),
-      { numRuns: 500 },
+      { numRuns: randomRuns(500) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { randomRuns } from "../../../services/shared/testkit/describe.ts";
 import type { SolanaTransaction } from "../../../services/solana/chain/port.ts";
 import { createGenerator } from "./generator.ts";
 import { type Step, stepsOf } from "./test/replay.ts";
@@ -40,11 +41,14 @@ describe("Solana generator: instructions", () => {
   });
 });
 
-/** Instructions that trade or provide, of two hundred slots. */
+/** 200 where all is checked. */
+const SLOTS = randomRuns(200, 100);
+
+/** Instructions that trade or provide. */
 function* listInstructions() {
   const slot = 300_000_000;
   const generator = createGenerator({ seed: 3, time: 1_763_000_000, slot });
-  for (let i = 1; i <= 200; i++) {
+  for (let i = 1; i <= SLOTS; i++) {
     const { raw, expected = [] } = generator.make(slot + i, { time: 1_763_000_000 + 20 * i }) ?? {};
     const transactions = (raw?.transactions ?? []) as SolanaTransaction[];
     const bySignature = new Map(transactions.map((each) => [each.transaction.signatures[0], each]));

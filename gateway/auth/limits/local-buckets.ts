@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../request/clock.ts";
 import { type Bucket, type ClockReading, type TakeResult, takeFromBucket } from "./bucket.ts";
-import { LIMIT_KINDS, type LimitKind, type LimitRequest } from "./limiter.ts";
+import type { LimitKind, LimitRequest } from "./limiter.ts";
 
 /** A request to take `count` requests out of a bucket; 0 only reads it. */
 export interface TakeRequest extends LimitRequest {
@@ -19,14 +19,13 @@ const MAX_PER_KIND = 50_000;
  */
 export class LocalBuckets {
   readonly #clock: Clock;
-  readonly #buckets: Readonly<Record<LimitKind, LRUCache<string, Bucket>>>;
+  readonly #maxPerKind: number;
+  readonly #buckets: Partial<Record<LimitKind, LRUCache<string, Bucket>>> = {};
   #skewUs = 0;
 
   constructor(clock: Clock, maxPerKind = MAX_PER_KIND) {
     this.#clock = clock;
-    this.#buckets = Object.fromEntries(
-      LIMIT_KINDS.map((kind) => [kind, new LRUCache<string, Bucket>({ max: maxPerKind })]),
-    ) as Record<LimitKind, LRUCache<string, Bucket>>;
+    this.#maxPerKind = maxPerKind;
   }
 
   /** Buckets drain by the monotonic clock; days come from the wall clock, adjusted to that of Redis once it is known. */
@@ -37,7 +36,7 @@ export class LocalBuckets {
 
   /** The result that taking would have, without changing the bucket. */
   tryTake({ kind, subject, rule, count }: TakeRequest, clocks: ClockReading): TakeResult {
-    return takeFromBucket(this.#buckets[kind].peek(subject), clocks, { rule, count });
+    return takeFromBucket(this.#buckets[kind]?.peek(subject), clocks, { rule, count });
   }
 
   take(request: TakeRequest, clocks: ClockReading): TakeResult {
@@ -47,13 +46,19 @@ export class LocalBuckets {
   }
 
   #set({ kind, subject }: BucketName, bucket: Bucket): void {
-    this.#buckets[kind].set(subject, bucket);
+    let buckets = this.#buckets[kind];
+    if (buckets === undefined) {
+      // Made by need: it takes a megabyte and some milliseconds for all it may ever hold.
+      buckets = new LRUCache<string, Bucket>({ max: this.#maxPerKind });
+      this.#buckets[kind] = buckets;
+    }
+    buckets.set(subject, bucket);
   }
 
   /** Copies a shared bucket as it was no earlier than `sentAt`, and takes over the time of its store's clock. */
   adopt({ kind, subject }: BucketName, shared: Bucket, sentAt: ClockReading): void {
     this.#skewUs += shared.atUs - sentAt.wallUs;
-    const known = this.#buckets[kind].peek(subject);
+    const known = this.#buckets[kind]?.peek(subject);
     // Usage that was raised since the request was sent stays.
     const used = known?.day === shared.day ? Math.max(known.used, shared.used) : shared.used;
     this.#set({ kind, subject }, { ...shared, used, atUs: sentAt.nowUs });
@@ -62,9 +67,10 @@ export class LocalBuckets {
   /** For keys only: no other kind has a quota. */
   raiseUsage({ subject, day, used }: { subject: string; day: number; used: number }): void {
     const { nowUs } = this.readClocks();
-    const known = this.#buckets.key.get(subject);
-    if (known === undefined) this.#buckets.key.set(subject, { level: 0, atUs: nowUs, day, used });
-    else if (known.day < day) this.#buckets.key.set(subject, { ...known, day, used });
-    else if (known.day === day && known.used < used) this.#buckets.key.set(subject, { ...known, used });
+    const name = { kind: "key", subject } as const;
+    const known = this.#buckets.key?.get(subject);
+    if (known === undefined) this.#set(name, { level: 0, atUs: nowUs, day, used });
+    else if (known.day < day) this.#set(name, { ...known, day, used });
+    else if (known.day === day && known.used < used) this.#set(name, { ...known, used });
   }
 }

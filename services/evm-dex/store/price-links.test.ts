@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, it } from "mocha";
 import { put, type Store } from "../../shared/storage/port.ts";
 import { describeLong } from "../../shared/testkit/describe.ts";
+import { expectSame } from "../../shared/testkit/expect-same.ts";
 import { PriceGraph } from "../price/graph.ts";
 import type { PriceLink, TokenPrice } from "../price/link.ts";
 import { CHAIN_ID, openTestStore } from "../test/kit/rows.ts";
@@ -181,7 +182,7 @@ describeLong("price links", () => {
         for (const [i, prices] of expected.entries()) {
           const stored = await readPrices(own, { chainId: CHAIN_ID, tokens: TOKENS, block: 100 + i });
           const found = new Map([...stored].map(([token, { changedAt: _, ...price }]) => [token, price]));
-          expect(found, `block ${i}`).to.deep.equal(prices);
+          expectSame(found, prices, `block ${i}`);
           expect(found.get("u")).to.deep.equal({ usd: 1, hops: 0, link: undefined });
           priced += found.size - ANCHORS.length;
         }

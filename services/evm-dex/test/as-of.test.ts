@@ -70,7 +70,7 @@ describeOnEngines(
   { rounds: 60 },
   ({ name, open }) => {
     // A query of MongoDB takes a hundred times as long.
-    const [numRuns, everyNth] = name === "SQLite" ? [randomRuns(24), 5] : [2, 12];
+    const [numRuns, everyNth] = name === "SQLite" ? [randomRuns(24, 3), 5] : [2, 12];
     const withStore = async (run: (store: Store) => Promise<void>) => {
       const { store, remove } = await open();
       await store.declare(COLLECTIONS);
@@ -105,7 +105,7 @@ describeOnEngines(
             compared += await expectRecorded(store, { chain: other, recorded });
           }),
         ),
-        { numRuns },
+        { numRuns, examples: [[FORKED]] },
       );
       expect(compared, "answers with rows").to.be.greaterThan(20 * numRuns);
     });
@@ -223,6 +223,19 @@ function expectSameNumbers(
 const WINDOWS: ReadonlySet<string> = new Set([
   ...["swapVolumeUsd", "feeApr", "tickPressurePer1mUsd", "swapCount", "uniqueUserCount"],
 ]);
+
+/** A chain with events of all kinds in all pools, and a fork of it. */
+const FORKED = {
+  plan: Array.from({ length: 12 }, (_, i) => ({
+    seconds: [12, 61, 3_700, 90_000][i % 4] as number,
+    events: [i, i + 4].map((n) => ({ pool: n % 6, kind: (3 * n) % 10, user: n % 3, size: 1 + (n % 9) })),
+  })),
+  branch: Array.from({ length: 4 }, (_, i) => ({
+    seconds: 200,
+    events: [{ pool: i, kind: 5 + i, user: 1, size: 2 + i }],
+  })),
+  depth: 3,
+};
 
 /** Four days with a block every four hours, all pools in turn. */
 const BUSY: readonly BlockPlan[] = Array.from({ length: 24 }, (_, i) => ({

@@ -167,7 +167,7 @@ describeOnEngines(
   ({ name, open }) => {
     // A query of MongoDB takes a hundred times as long.
     const isSqlite = name === "SQLite";
-    const numRuns = isSqlite ? randomRuns(20) : 1;
+    const numRuns = isSqlite ? randomRuns(20, 3) : 1;
     const intervals: readonly Interval[] = isSqlite ? INTERVALS : ["1h", "1d"];
     const plans = plansOf(isSqlite ? 24 : 9);
     const opened = async () => {

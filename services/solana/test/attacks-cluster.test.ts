@@ -4,7 +4,7 @@ import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana
 import { INTERVALS } from "../../shared/contract/candle-params.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
-import { describeWithChain, itThorough } from "../../shared/testkit/describe.ts";
+import { describeWithChain, itThorough, randomRuns } from "../../shared/testkit/describe.ts";
 import { ohlcvToken } from "../contract.ts";
 import type { DecodedTransaction } from "../decode/model.ts";
 import { createHandlers } from "../handlers.ts";
@@ -22,9 +22,12 @@ import { deriveAddress, USDC } from "./random-chain.ts";
 
 const TOLERANCE = 0.01;
 const HOURS = 2;
-const STEP_S = 20;
 /** Of the attack, and after it. */
 const REST_S = 5_400;
+const SPAN_S = HOURS * 3_600 + REST_S;
+/** A slot every twenty seconds where all is checked. */
+const SLOTS = randomRuns(SPAN_S / 20);
+const STEP_S = Math.floor(SPAN_S / SLOTS);
 /**
  * Not those that act in pools of another market, nor those with as much weight as the cluster's own pools: these differ by
  * some percent among themselves, so that the median moves between them with any further vote, honest or not.
@@ -102,8 +105,7 @@ describeWithChain("Solana: attacks on the local cluster", () => {
 
   before(async () => {
     solana = await createTestSolana({ seed: 7, transactions: 15, skipped: 0 });
-    const count = (HOURS * 3_600 + REST_S) / STEP_S;
-    slots = solana.produce(count, { stepS: STEP_S }).map(({ slot }) => slot);
+    slots = solana.produce(SLOTS, { stepS: STEP_S }).map(({ slot }) => slot);
     clean = await index(new Map());
     const rows = await clean.find(poolRows, { fields: ["signature"] });
     signatures = new Set(rows.map(({ signature }) => signature));

@@ -7,6 +7,7 @@ import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana
 import type { Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { describeWithChain, itThorough, randomRuns } from "../../shared/testkit/describe.ts";
+import { expectSame } from "../../shared/testkit/expect-same.ts";
 import { type SlotRange, type SolanaSource, SolanaUpstreamError } from "../chain/port.ts";
 import type { BlockReader, DecodedBlock } from "../ingest/read/decoded-block.ts";
 import { createLocalReader } from "../ingest/read/reader.ts";
@@ -140,14 +141,13 @@ describeWithChain("Solana ingest: replays", () => {
         expect(time - fromTime).to.be.at.least(spanS);
         await fresh.close();
         const [replayed, indexed] = [await dump(stores[0]), await dump(stores[1])];
-        for (const [name, rows] of Object.entries(indexed.rest))
-          expect(replayed.rest[name], name).to.deep.equal(rows);
+        for (const [name, rows] of Object.entries(indexed.rest)) expectSame(replayed.rest[name], rows, name);
         // How far lists are counted depends on when slots became final; what is counted does not.
         let compared = 0;
         for (const [list, rows] of indexed.byList) {
           const others = replayed.byList.get(list) ?? [];
           const both = Math.min(rows.length, others.length);
-          expect(others.slice(0, both), list).to.deep.equal(rows.slice(0, both));
+          expectSame(others.slice(0, both), rows.slice(0, both), list);
           compared += both;
         }
         // Slow answers give up sooner, and leave fewer of them.

@@ -1,4 +1,4 @@
-import type { Collection, Store } from "../../shared/storage/port.ts";
+import { type Collection, put, type Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { COLLECTIONS, finalBlocks, journal } from "../store/collections.ts";
 
@@ -7,6 +7,12 @@ export async function openTestStore(): Promise<Store> {
   const store = await openSqliteStore({ path: ":memory:" });
   await store.declare(COLLECTIONS);
   return store;
+}
+
+/** Fills a store with the rows of another: in less time than by indexing them again. */
+export async function copyRows(from: Store, to: Store): Promise<void> {
+  for (const each of COLLECTIONS as readonly Collection[])
+    await to.write([put(each, await from.find(each, {}))]);
 }
 
 /** Everything in a store but how it could be taken back, and what is known of the cluster. */

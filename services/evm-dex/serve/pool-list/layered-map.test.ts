@@ -1,6 +1,6 @@
-import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import { expectSame } from "../../../shared/testkit/expect-same.ts";
 import { LayeredMap } from "./layered-map.ts";
 
 describe("layered map", () => {
@@ -21,10 +21,10 @@ describe("layered map", () => {
           map = map.with(new Map(layer));
           for (const [key, value] of layer) expected.set(key, value);
           for (const [key] of layer)
-            expect([former.has(key), former.get(key)]).to.deep.equal([before.has(key), before.get(key)]);
+            expectSame([former.has(key), former.get(key)], [before.has(key), before.get(key)]);
         }
         for (let key = 0; key <= 3_000; key++)
-          expect([map.has(key), map.get(key)]).to.deep.equal([expected.has(key), expected.get(key)]);
+          expectSame([map.has(key), map.get(key)], [expected.has(key), expected.get(key)]);
       }),
       { numRuns: 50 },
     );

@@ -11,6 +11,7 @@ import { readInThread } from "../../../shared/evm/thread/thread.ts";
 import { headers } from "../../../shared/index/evm/headers.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
+import { expectSame } from "../../../shared/testkit/expect-same.ts";
 import { type ChainDeployments, loadDeployments } from "../../deployments.ts";
 import { discoverPools } from "../../ingest/discover/discover-pools.ts";
 import type { WrittenBatch } from "../../ingest/retention/retention.ts";
@@ -167,5 +168,5 @@ export function expectSameStore(
   expected: Record<string, unknown[]>,
 ): void {
   expect(Object.keys(actual)).to.deep.equal(Object.keys(expected));
-  for (const [name, rows] of Object.entries(expected)) expect(actual[name], name).to.deep.equal(rows);
+  for (const [name, rows] of Object.entries(expected)) expectSame(actual[name], rows, name);
 }

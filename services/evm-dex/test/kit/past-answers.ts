@@ -4,6 +4,7 @@ import type { DataVersion, Endpoint } from "../../../shared/contract/endpoint.ts
 import { checkRows } from "../../../shared/contract/testkit/check-rows.ts";
 import { ServiceError } from "../../../shared/errors.ts";
 import type { Store } from "../../../shared/storage/port.ts";
+import { expectSame } from "../../../shared/testkit/expect-same.ts";
 import { testContext } from "../../../shared/testkit/handler-context.ts";
 import { endpoints } from "../../contract.ts";
 import type { ChainDeployments } from "../../deployments.ts";
@@ -85,7 +86,7 @@ export function expectSameAnswers(then: Answers, now: Answers, label: string): n
     expect(after.rows, `${name}: ${after.message}`).to.not.equal(undefined);
     const asked = new Set(before.rows.map(({ token }) => token));
     const same = (after.rows ?? []).filter(({ token }) => asked.has(token));
-    expect(comparable(same), name).to.deep.equal(comparable(before.rows));
+    expectSame(comparable(same), comparable(before.rows), name);
     compared += 1;
   }
   return compared;

@@ -208,6 +208,11 @@ async function expectPool(chain: TestChain, pool: Pool, state: V2State): Promise
 /** Every position against balanceOf, and its fees since a block against what the wallet has claimed and can claim. */
 async function expectPositions(chain: TestChain, ingest: TestIngest, since = 0): Promise<LpPosition[]> {
   const rows = await ingest.store.find(lpPositions, {});
+  const claims = (await chain.aerodrome.events({ fromBlock: since })).flatMap((event) =>
+    event.eventName === "Claim"
+      ? [{ ...event.args, pool: event.address.toLowerCase(), owner: event.args.sender.toLowerCase() }]
+      : [],
+  );
   const checked: LpPosition[] = [];
   for (const { wallet, poolAddress, position: text } of rows) {
     const pool = poolAddress as Address;
@@ -218,7 +223,8 @@ async function expectPositions(chain: TestChain, ingest: TestIngest, since = 0):
     const name = `${wallet} in ${poolAddress}`;
     expect(position.balance, name).to.equal(await chain.aerodrome.lpBalance(pool, owner));
     expect(position.staked, name).to.equal(gauge ? await chain.aerodrome.staked(gauge, owner) : 0n);
-    const [earned0, earned1] = await earnedOnChain(chain, { pool, owner, since });
+    const claimed = claims.filter((claim) => claim.pool === pool && claim.owner === owner);
+    const [earned0, earned1] = await earnedOnChain(chain, { pool, owner, since, claimed });
     // Every settlement rounds down; one without an event (a claim of nothing) does so unseen.
     expect(Number(position.earned0 - earned0), name).to.be.within(-1, 3);
     expect(Number(position.earned1 - earned1), name).to.be.within(-1, 3);
@@ -227,23 +233,23 @@ async function expectPositions(chain: TestChain, ingest: TestIngest, since = 0):
   return checked;
 }
 
+interface Wallet {
+  readonly pool: Address;
+  readonly owner: Address;
+  readonly since: number;
+  readonly claimed: readonly { readonly amount0: bigint; readonly amount1: bigint }[];
+}
+
 /** Fees of a wallet's own LP tokens from a block on, by viem: claimed, claimable and not settled yet. */
 async function earnedOnChain(
   chain: TestChain,
-  { pool, owner, since }: { pool: Address; owner: Address; since: number },
+  { pool, owner, since, claimed }: Wallet,
 ): Promise<[bigint, bigint]> {
-  const claims = (await chain.aerodrome.events({ fromBlock: since })).flatMap((event) =>
-    event.eventName === "Claim" &&
-    event.address.toLowerCase() === pool &&
-    event.args.sender.toLowerCase() === owner
-      ? [event.args]
-      : [],
-  );
   const [due0, due1] = await dueAt(chain, { pool, owner });
   const [before0, before1] = since === 0 ? [0n, 0n] : await dueAt(chain, { pool, owner, block: since - 1 });
   return [
-    claims.reduce((sum, { amount0 }) => sum + amount0, due0) - before0,
-    claims.reduce((sum, { amount1 }) => sum + amount1, due1) - before1,
+    claimed.reduce((sum, { amount0 }) => sum + amount0, due0) - before0,
+    claimed.reduce((sum, { amount1 }) => sum + amount1, due1) - before1,
   ];
 }
 

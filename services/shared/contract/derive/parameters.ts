@@ -70,7 +70,19 @@ export function describeParameters(endpoint: Endpoint): ParameterDoc[] {
   return [...docs, ...orders, describe(FORMAT_PARAM, formatSchema)];
 }
 
+/** Zod takes a millisecond for some; pages, tools and documents of a process ask for each several times. */
+const described = new WeakMap<z.ZodType, Omit<ParameterDoc, "name">>();
+
 function describe(name: string, schema: z.ZodType): ParameterDoc {
+  let doc = described.get(schema);
+  if (doc === undefined) {
+    doc = derive(name, schema);
+    described.set(schema, doc);
+  }
+  return { name, ...doc };
+}
+
+function derive(name: string, schema: z.ZodType): Omit<ParameterDoc, "name"> {
   const json: Record<string, unknown> = z.toJSONSchema(schema, { target: "openapi-3.0", io: "input" });
   rejectUnknownKeys(name, json);
   const published: Record<string, unknown> = {};
@@ -90,7 +102,6 @@ function describe(name: string, schema: z.ZodType): ParameterDoc {
   const example = json.example as string | undefined;
   const { documentedDefault } = json;
   return {
-    name,
     description: String(json.description ?? ""),
     required: !absent.success,
     schema: published as unknown as ParameterSchema,
