@@ -2,7 +2,7 @@
  * npm run bench:day — a synthetic day of Base into SQLite by the built ingest, from process start to the last row:
  * 43,200 blocks, 6.5 million logs over 20,000 pools as skewed as real ones. Its portal and its node are one process of
  * their own on the same machine, outside of the count. The portal's answers are recorded beside the day: a first run makes
- * them on the cores of the ingest, later ones send them from files, at a fiftieth of the CPU. BENCH_BLOCKS, BENCH_POOLS and
+ * them on the cores of the ingest, later ones send them from files, at a fraction of the CPU. BENCH_BLOCKS, BENCH_POOLS and
  * BENCH_LOGS (a block) make the day smaller; BENCH_PORTAL=0 reads it over JSON-RPC alone. It is made once and kept in the
  * temporary folder (2 GB with the answers).
  */
