@@ -50,7 +50,7 @@ export class PoolRowReader {
   ): Promise<PoolAndTokenRows> {
     const found = await this.#takeForeseen(created);
     const has = new Set(found.pools.map(({ poolAddress }) => poolAddress));
-    const late = await this.#readLate(
+    const late = await this.#readNow(
       created.filter(({ pool }) => !has.has(pool)),
       block,
     );
@@ -80,10 +80,10 @@ export class PoolRowReader {
 
   async #readAtHead(created: readonly CreatedPool[]): Promise<PoolAndTokenRows> {
     const { number } = await this.#source.head();
-    return this.#readLate(created, number);
+    return this.#readNow(created, number);
   }
 
-  #readLate(created: readonly CreatedPool[], block: number): Promise<PoolAndTokenRows> {
+  #readNow(created: readonly CreatedPool[], block: number): Promise<PoolAndTokenRows> {
     const { chainId } = this.#source;
     return readPoolRows(
       { tokenReader: this.#tokenReader, source: this.#source },

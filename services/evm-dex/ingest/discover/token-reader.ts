@@ -61,8 +61,9 @@ export class TokenReader {
     for (const { pool, token0, token1 } of pools)
       for (const token of [token0, token1]) if (!poolOf.has(token)) poolOf.set(token, pool);
     this.#dropMany();
-    const all = takeKnown([...poolOf.keys()], this.#known);
-    const unknown = [...poolOf.keys()].filter((address) => !all.has(address));
+    const wanted = [...poolOf.keys()];
+    const all = takeKnown(wanted, this.#known);
+    const unknown = wanted.filter((address) => !all.has(address));
     for (const row of await getTokens(this.#store, { chainId, addresses: unknown })) {
       all.set(row.address, row);
       this.#known.set(row.address, row);

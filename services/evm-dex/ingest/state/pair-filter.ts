@@ -1,3 +1,5 @@
+import { fnv1a } from "../../../shared/fnv1a.ts";
+
 /** 4 MB: of ten million pairs a quarter of the others seem to be in it, of three million one in fifty. */
 const WORDS = 2 ** 20;
 /** A line of the processor's cache: all bits of a pair are in one. */
@@ -60,9 +62,7 @@ export class PairFilter {
 }
 
 export function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return mixed(hash);
+  return mixed(fnv1a(text));
 }
 
 /** Every bit of the number changes half of the bits of the result (MurmurHash3's end). */

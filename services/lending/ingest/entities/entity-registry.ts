@@ -1,3 +1,4 @@
+import { fnv1a } from "../../../shared/fnv1a.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { EntityRef, EntityState, KnownEntities } from "../../protocols/protocol.ts";
 import { type EntityRow, entities } from "../../store/collections.ts";
@@ -115,7 +116,5 @@ export class EntityRegistry implements KnownEntities {
 
 /** FNV-1a hash, scaled to [0, 1). */
 function phaseOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0) / 2 ** 32;
+  return (fnv1a(text) >>> 0) / 2 ** 32;
 }

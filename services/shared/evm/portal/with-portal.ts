@@ -37,8 +37,8 @@ export interface PortalConfig {
 /** A piece that a busier part of the chain makes so many times larger than its target is halved and read again. */
 const MOST_TARGETS = 4;
 /**
- * What a consumer decodes at once should die young: half of 2,500 leaves a third less in the old generation; a quarter a
- * fifth less again, but batches have costs of their own.
+ * What a consumer decodes should die young, so parts are small; but each is a batch, which has costs of its own
+ * (docs/decisions/0133-logs-cross-threads-as-bytes.md).
  */
 const PART_LOGS = 1_250;
 const PART_BLOCKS = 500;
