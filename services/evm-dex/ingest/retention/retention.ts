@@ -19,7 +19,7 @@ const BUDGET_MS = 40;
 const REMOVED_A_WRITTEN_ROW = 2;
 /** Between two looks for something to do, in seconds of the chain; and far behind the head, where such hours are seconds. */
 const LOOK_SECONDS = 600;
-const BACKFILL_LOOK_SECONDS = 3_600;
+const BACKFILL_LOOK_SECONDS = 21_600;
 
 export interface RetentionDeps extends Pick<RemoveDeps, "store" | "guard" | "chainId"> {
   /** UTC days of rows that are kept beside the open one; 0 = all for ever. */

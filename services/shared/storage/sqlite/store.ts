@@ -99,6 +99,11 @@ class SqliteStore implements Store {
 
   readonly #damage: Damage;
   /** Those that are open. */
+  /**
+   * While there is one, all is written by its thread, which holds the file's lock most of the time. Here even the write of a
+   * row would hold this thread while it waits for the lock, and miss the moments between two writes, in which this thread is
+   * busy.
+   */
   readonly #bulkWriters = new Set<SqliteBulkWriter>();
 
   /** With `collections`: a view, whose connection is that of its transaction. */
@@ -192,6 +197,8 @@ class SqliteStore implements Store {
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
+    const [writer] = this.#bulkWriters;
+    if (writer !== undefined) return writer.write(steps);
     const operations = this.#operationsOf(steps);
     try {
       await this.#run(operations);
@@ -364,8 +371,6 @@ class SqliteStore implements Store {
       sql = updateSql(declared, [...keyPredicates(entry, row), ...parseFilter(declared, encoders, expected)]);
     }
     const statement = { text: sql.text, params: [...values, ...sql.params] };
-    // A thread holds the file's lock most of the time: here a lease's renewal would hold this thread while it waits for the
-    // lock, and miss the moments between two writes, in which this thread is busy.
     const [writer] = this.#bulkWriters;
     return (await (writer?.change(statement) ?? this.#change(statement))) === 1;
   }

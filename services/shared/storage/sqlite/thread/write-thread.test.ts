@@ -164,7 +164,7 @@ describeWithProcesses("the thread that writes", () => {
     expect(await all()).to.deep.equal([sample(1)]);
   });
 
-  it("compares and sets a row between two writes, and leaves this thread free while it waits for them", async () => {
+  it("writes and compares rows of others between two writes, and leaves this thread free while they wait", async () => {
     const writer = store.openBulkWriter((reason) => reasons.push(reason));
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 1);
@@ -183,16 +183,20 @@ describeWithProcesses("the thread that writes", () => {
     };
     const { chainId, address } = row;
     const isRenewed = requireRow(samples, { chainId, address }, { tick: 2 });
+    const other = sample(2);
+    const isThere = requireRow(samples, { chainId: other.chainId, address: other.address }, {});
     const writes = [
       writer.write([manyRows(20_000)]).then(note("first")),
+      store.write([put(samples, [other])]).then(note("other")),
       store.compareAndSet(samples, renewed, { tick: 1 }).then(note("renewed")),
       store.compareAndSet(samples, { ...row, tick: 3 }, { tick: 1 }).then(note("late")),
-      writer.write([manyRows(20_000), isRenewed]).then(note("second")),
+      writer.write([manyRows(20_000), isRenewed, isThere]).then(note("second")),
     ];
     const before = ticks;
     await Promise.all(writes);
     clearInterval(timer);
-    expect(done).to.deep.equal(["first undefined", "renewed true", "late false", "second undefined"]);
+    const inTurn = ["first undefined", "other undefined", "renewed true", "late false", "second undefined"];
+    expect(done).to.deep.equal(inTurn);
     expect(ticks - before).to.be.greaterThan(3);
     await writer.close();
     expect(await store.compareAndSet(samples, row, { tick: 2 }), "without the writer").to.equal(true);
