@@ -41,7 +41,10 @@ export interface DeliveryWatch {
   readonly firstOutcome: Promise<DeliveryOutcome>;
   /** Resolves when the outcome can no longer change. Never rejects. */
   readonly settled: Promise<void>;
-  /** Checks the connection now: reports a reset that the kernel has seen to `onOutcome`. */
+  /**
+   * Checks the connection now: reports to `onOutcome` that every byte is acknowledged, or a reset that the kernel has seen.
+   * A response that is still being written or read stays without an outcome.
+   */
   check(): Promise<void>;
 }
 
@@ -150,6 +153,12 @@ export function watchDelivery(
     if (isGone || (queue === "gone" && socket.errored != null)) abort();
     else bytesLeft = 0;
   };
+  /** Once: the bytes of a later request must not count as read before this response. */
+  const deliver = (): void => {
+    if (latest !== undefined) return;
+    bytesReadThen = socket.bytesRead;
+    report({ kind: "delivered" });
+  };
   const drain = async (end: number): Promise<void> => {
     const untilMs = performance.now() + ackTimeoutMs;
     for (let pauseMs = FIRST_PAUSE_MS; bytesLeft !== 0; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
@@ -158,12 +167,15 @@ export function watchDelivery(
       if (isFinal) return;
       if (bytesLeft !== 0 && performance.now() > untilMs) return abort();
     }
-    bytesReadThen = socket.bytesRead;
-    report({ kind: "delivered" });
+    if (isFinal) return;
+    deliver();
     await awaitReset();
   };
   const check = async (): Promise<void> => {
-    if (latest?.kind === "delivered" && !isFinal) await measure(endsAt ?? 0);
+    if (endsAt === undefined || isFinal) return;
+    await measure(endsAt);
+    // The next look may be a quarter of a second away, and a client that has everything asks again before.
+    if (!isFinal && bytesLeft === 0) deliver();
   };
   const awaitReset = async (): Promise<void> => {
     const isHalfClosed = socket.readableEnded;
