@@ -144,17 +144,18 @@ export async function runTrial(
   if (isServed) tables += 1;
 
   const plan = `${bytes} bytes, ${done}, fault: ${fault}${isServed ? "" : ", never served"}`;
-  const charged = Number((FUNDS - (await world.balanceOf(payer))) / PRICE);
+  const countCharged = async () => Number((FUNDS - (await world.balanceOf(payer))) / PRICE);
   const endedMs = performance.now();
   return {
-    ...{ index, plan, charged, tables },
+    ...{ index, plan, tables, charged: await countCharged() },
     async conclude() {
       const wasKilled = world.kills.some((atMs) => atMs >= startedMs && atMs <= endedMs + SETTLED_MS);
       const owed = await world.owedTo(payer, index);
       return {
         index,
         plan,
-        charged,
+        // Again: a request that its client aborted may be settled after the client has its table.
+        charged: await countCharged(),
         tables,
         owed,
         isDoubtful: isReset || wasKilled,

@@ -229,6 +229,29 @@ describe("delivery outcome", () => {
     expect(outcomesOf(1)).to.deep.equal(["aborted"]);
   });
 
+  it("stays delivered where the next request came before the delivery was known, and was then aborted", async () => {
+    let unacknowledged = 100;
+    server = createServer((req, res) => {
+      const outcomes: DeliveryOutcome[] = [];
+      const place = answered.push({ outcomes, check: async () => {}, cutOff: undefined });
+      // The second request has no response.
+      if (place > 1) return;
+      const openQueue = () => ({ read: async () => unacknowledged, isListed: true });
+      watchDelivery({ req, res }, { onOutcome: (one) => void outcomes.push(one), openQueue });
+      res.end(Buffer.alloc(1 * KB));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    await take((server.address() as AddressInfo).port, 1 * KB);
+    client.write(requestText());
+    await until(() => answered.length === 2);
+    expect(outcomesOf()).to.deep.equal([]);
+    unacknowledged = 0;
+    await until(() => outcomesOf().length > 0);
+    client.resetAndDestroy();
+    await sleep(100);
+    expect(outcomesOf()).to.deep.equal(["delivered"]);
+  });
+
   it("is known at a check once everything is acknowledged, between two looks, and can still be revoked", async () => {
     let unacknowledged = 100;
     server = createServer((req, res) => {

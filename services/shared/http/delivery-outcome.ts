@@ -87,6 +87,7 @@ export function watchDelivery(
   /** Bytes of the connection up to the end of this response. */
   let endsAt: number | undefined;
   let bytesLeft: number | undefined;
+  /** Bytes that the client had sent by then: more are a request after it. */
   let bytesReadThen = 0;
   let isFinal = false;
   const ended = makeDeferred<DeliveryOutcome>();
@@ -113,6 +114,7 @@ export function watchDelivery(
     releaseEnd();
   };
   const abort = (): void => {
+    noteUse();
     if (isFinal) return;
     stop();
     // Before the first check, no byte is known to have arrived.
@@ -122,8 +124,8 @@ export function watchDelivery(
     if (latest === undefined) {
       // The kernel has all bytes and the close is ours: they are sent all the same.
       if (endsAt === undefined || socket.errored != null) abort();
-    } else if (socket.errored != null && socket.bytesRead === bytesReadThen) abort();
-    // Closed in order, or used again before it broke.
+    } else if (socket.errored != null) abort();
+    // Closed in order.
     else stop();
   };
   /** A client that closes a connection with something unread resets it: this one has read everything. */
@@ -134,6 +136,8 @@ export function watchDelivery(
     if (isConnectionBroken(socket)) abort();
     else {
       endsAt = bytesWrittenTo(socket);
+      // Now, not when the delivery is known: the client may send its next request before.
+      bytesReadThen = socket.bytesRead;
       void drain(endsAt);
     }
   };
@@ -153,12 +157,6 @@ export function watchDelivery(
     if (isGone || (queue === "gone" && socket.errored != null)) abort();
     else bytesLeft = 0;
   };
-  /** Once: the bytes of a later request must not count as read before this response. */
-  const deliver = (): void => {
-    if (latest !== undefined) return;
-    bytesReadThen = socket.bytesRead;
-    report({ kind: "delivered" });
-  };
   const drain = async (end: number): Promise<void> => {
     const untilMs = performance.now() + ackTimeoutMs;
     for (let pauseMs = FIRST_PAUSE_MS; bytesLeft !== 0; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
@@ -168,14 +166,14 @@ export function watchDelivery(
       if (bytesLeft !== 0 && performance.now() > untilMs) return abort();
     }
     if (isFinal) return;
-    deliver();
+    report({ kind: "delivered" });
     await awaitReset();
   };
   const check = async (): Promise<void> => {
     if (endsAt === undefined || isFinal) return;
     await measure(endsAt);
     // The next look may be a quarter of a second away, and a client that has everything asks again before.
-    if (!isFinal && bytesLeft === 0) deliver();
+    if (!isFinal && bytesLeft === 0) report({ kind: "delivered" });
   };
   const awaitReset = async (): Promise<void> => {
     const isHalfClosed = socket.readableEnded;
