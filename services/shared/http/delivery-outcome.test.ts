@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { type DeliveryOutcome, isConnectionBroken, watchDelivery } from "./delivery-outcome.ts";
+import { checkDeliveries, type DeliveryOutcome, isConnectionBroken, watchDelivery } from "./delivery-outcome.ts";
 import { keyOf, openSendQueue, type TcpEndpoints } from "./send-queue.ts";
 
 const isDeno = "Deno" in globalThis;
@@ -229,28 +229,38 @@ describe("delivery outcome", () => {
     expect(outcomesOf(1)).to.deep.equal(["aborted"]);
   });
 
-  it("stays delivered where the next request came before the delivery was known, and was then aborted", async () => {
-    let unacknowledged = 100;
-    server = createServer((req, res) => {
-      const outcomes: DeliveryOutcome[] = [];
-      const place = answered.push({ outcomes, check: async () => {}, cutOff: undefined });
-      // The second request has no response.
-      if (place > 1) return;
-      const openQueue = () => ({ read: async () => unacknowledged, isListed: true });
-      watchDelivery({ req, res }, { onOutcome: (one) => void outcomes.push(one), openQueue });
-      res.end(Buffer.alloc(1 * KB));
+  for (const isChecked of [false, true]) {
+    const when = isChecked ? "at a check of its handler" : "a little later";
+    it(`stays delivered where that was known only after the next request, ${when}, which was then aborted`, async () => {
+      let unacknowledged = 100;
+      server = createServer((req, res) => {
+        const outcomes: DeliveryOutcome[] = [];
+        const place = answered.push({ outcomes, check: async () => {}, cutOff: undefined });
+        // The second request has no response.
+        if (place > 1) {
+          if (isChecked) void checkDeliveries(req.socket);
+          return;
+        }
+        const openQueue = () => ({ read: async () => unacknowledged, isListed: true });
+        watchDelivery({ req, res }, { onOutcome: (one) => void outcomes.push(one), openQueue });
+        res.end(Buffer.alloc(1 * KB));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      await take((server.address() as AddressInfo).port, 1 * KB);
+      // By then it looks four times a second.
+      if (isChecked) await sleep(600);
+      expect(outcomesOf()).to.deep.equal([]);
+      if (isChecked) unacknowledged = 0;
+      client.write(requestText());
+      await until(() => answered.length === 2);
+      unacknowledged = 0;
+      if (isChecked) await sleep(10);
+      else await until(() => outcomesOf().length > 0);
+      client.resetAndDestroy();
+      await sleep(100);
+      expect(outcomesOf()).to.deep.equal(["delivered"]);
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    await take((server.address() as AddressInfo).port, 1 * KB);
-    client.write(requestText());
-    await until(() => answered.length === 2);
-    expect(outcomesOf()).to.deep.equal([]);
-    unacknowledged = 0;
-    await until(() => outcomesOf().length > 0);
-    client.resetAndDestroy();
-    await sleep(100);
-    expect(outcomesOf()).to.deep.equal(["delivered"]);
-  });
+  }
 
   it("is known at a check once everything is acknowledged, between two looks, and can still be revoked", async () => {
     let unacknowledged = 100;

@@ -48,8 +48,13 @@ export interface DeliveryWatch {
   check(): Promise<void>;
 }
 
-/** Callbacks of the watches of a connection, called when it carries the next response. */
-const watches = new WeakMap<Socket, Set<() => void>>();
+interface ConnectionWatch {
+  /** Called when the connection carries the next response. */
+  readonly noteUse: () => void;
+  readonly check: () => Promise<void>;
+}
+
+const watches = new WeakMap<Socket, Set<ConnectionWatch>>();
 const RESET_WINDOW_MS = 15_000;
 const ACK_TIMEOUT_MS = 120_000;
 const FIRST_PAUSE_MS = 2;
@@ -61,6 +66,14 @@ const RESET_NOTICE_MS = 50;
  * a connection that is about to close waits for the client to close it.
  */
 const LINGER_MS = 1_000;
+
+/**
+ * Resolves when the outcomes of earlier responses on a connection are known, as far as the kernel shows. For a handler of
+ * requests, before it responds: a client may abort this request, and the reset would make the response before look unread.
+ */
+export async function checkDeliveries(socket: Socket): Promise<void> {
+  await Promise.all([...(watches.get(socket) ?? [])].map(({ check }) => check()));
+}
 
 /**
  * Watches how a response ends. Call it before the first byte is written. Defers the end of the connection until the
@@ -107,7 +120,7 @@ export function watchDelivery(
   const stop = (): void => {
     isFinal = true;
     over.resolve();
-    others.delete(noteUse);
+    others.delete(own);
     socket.off("close", onClose);
     socket.off("end", onEnd);
     res.off("finish", onFinish);
@@ -170,10 +183,12 @@ export function watchDelivery(
     await awaitReset();
   };
   const check = async (): Promise<void> => {
+    noteUse();
     if (endsAt === undefined || isFinal) return;
     await measure(endsAt);
     // The next look may be a quarter of a second away, and a client that has everything asks again before.
     if (!isFinal && bytesLeft === 0) report({ kind: "delivered" });
+    noteUse();
   };
   const awaitReset = async (): Promise<void> => {
     const isHalfClosed = socket.readableEnded;
@@ -196,8 +211,9 @@ export function watchDelivery(
     stop();
   };
 
-  for (const noteUseOf of others) noteUseOf();
-  watches.set(socket, others.add(noteUse));
+  for (const other of others) other.noteUse();
+  const own: ConnectionWatch = { noteUse, check };
+  watches.set(socket, others.add(own));
   // Before node:http continues with the next response of the connection, whose bytes would count too.
   res.prependListener("finish", onFinish);
   socket.on("close", onClose);
