@@ -117,6 +117,17 @@ describeThorough("gateway: paid answers that do not arrive", () => {
       await world.expectPaid(payer, 0, async () => expectWhole(await payer.fetch(url), size));
       expect((await paused).isWhole).to.equal(true);
     });
+
+    it("is no reason to be free where the client was slow, and asks again as soon as it has read everything", async () => {
+      const payer = await world.createPayer();
+      const url = newUrl();
+      const size = 13_700 * KB;
+      gateway.solana.answer = answerTableOf(size);
+      // Longer than requests with the same payment wait for its outcome.
+      const { isWhole } = await payAndCut(payer, url, { afterBytes: 10 * KB, how: "pause", pauseMs: 6_000 });
+      expect(isWhole).to.equal(true);
+      await world.expectPaid(payer, 1, async () => expectWhole(await payer.fetch(url), size));
+    });
   });
 
   it("are requested again a few times once they are no longer stored, and not for ever", async () => {

@@ -1,3 +1,5 @@
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { appendPaymentIdentifierToExtensions, generatePaymentId } from "@x402/extensions/payment-identifier";
 import { expect } from "chai";
@@ -14,7 +16,7 @@ import {
   startPaymentEnvironment,
 } from "../testkit/payments/payment-gateway.ts";
 import { until } from "../testkit/until.ts";
-import { answerError, answerTable, TABLE_TEXT } from "../testkit/upstream.ts";
+import { answerError, answerTable, answerTableOf, TABLE_TEXT } from "../testkit/upstream.ts";
 
 describeWithChain("gateway: payments that come again, and answers that do not come well", () => {
   let world: PaymentEnvironment;
@@ -138,6 +140,41 @@ describeWithChain("gateway: payments that come again, and answers that do not co
       });
       gateway.solana.answer = answerTable;
       await world.expectPaid(payer, 1, () => fetchWith(url, payment));
+    });
+
+    it("nor for one that has left while its connection was held for an answer before that", async () => {
+      const [first, second] = [await world.createPayer(), await world.createPayer()];
+      const [firstUrl, secondUrl] = [newUrl(), newUrl()];
+      const request = async (payer: Payer, url: string) => {
+        const { host, pathname, search } = new URL(url);
+        const header = encodePaymentSignatureHeader(await signFor(payer, url));
+        return `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nPAYMENT-SIGNATURE: ${header}\r\n\r\n`;
+      };
+      const [firstText, secondText] = [await request(first, firstUrl), await request(second, secondUrl)];
+      const client = connect({ port: Number(new URL(firstUrl).port), host: "127.0.0.1", allowHalfOpen: true });
+      client.on("error", () => {}).pause();
+      // More than the client's kernel takes, so that it is not acknowledged; not more than the gateway's.
+      gateway.solana.answer = answerTableOf(400 * 1_024);
+      await world.expectPaid(first, 1, async () => {
+        client.write(firstText);
+        await until(async () => (await world.chain.balanceOf(first.address)) < 1_000_000n);
+      });
+      const requestsBefore = gateway.solana.seen.length;
+      let release = () => {};
+      gateway.solana.answer = (req, res) => {
+        release = () => answerTable(req, res);
+      };
+      await world.expectPaid(second, 0, async () => {
+        client.write(secondText);
+        await until(() => gateway.solana.seen.length > requestsBefore);
+        await new Promise<void>((resolve) => client.end(resolve));
+        await sleep(100);
+        release();
+        await sleep(1_000);
+        client.resetAndDestroy();
+      });
+      gateway.solana.answer = answerTable;
+      await world.expectPaid(second, 1, () => second.fetch(secondUrl));
     });
 
     it("never sends the client's If-None-Match to the service", async () => {

@@ -21,7 +21,7 @@ describeThoroughRounds(TRIALS, "gateway: random trials of payments", () => {
       trials: TRIALS,
       seed,
     });
-    // As one text: a reporter that shortens lists would leave out what went wrong.
+    // As text: of an array the reporter would show "[ Array(1) ]", and not what was wrong.
     expect(faults.join("\n"), `TEST_SEED=${seed}`).to.equal("");
     expect(trials).to.equal(TRIALS);
     expect(tables).to.be.at.least(TRIALS);

@@ -1,5 +1,6 @@
 import express, { type Express, type Request, type Response } from "express";
 import { ServiceError } from "../../../services/shared/errors.ts";
+import { checkDeliveries } from "../../../services/shared/http/delivery-outcome.ts";
 import { type ExchangeSinks, getExchange, sendText } from "../../../services/shared/http/exchange.ts";
 import { setKeepAliveHeader } from "../../../services/shared/http/server.ts";
 import { runWithSpan } from "../../../services/shared/tracing/active.ts";
@@ -83,6 +84,7 @@ export function createPaymentHandler({
     setKeepAliveHeader(res);
     payCors.allowAnyOrigin(res);
     try {
+      await checkDeliveries(req.socket);
       await runWithSpan(getExchange(res).span, () => dispatch(req, res));
     } catch (error) {
       sendError(res, await addressLimits.countError(error, req, res));

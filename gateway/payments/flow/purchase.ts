@@ -122,9 +122,12 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
       const record = interrupted ?? (await openRecord(request, fromBlock));
       await runOrUnavailable(() => ledger.storeResponse(record, answer));
       // Checked once the record exists: a client that disconnects later and repeats the request will find it.
-      if (!res.destroyed) return settle(request, record, interrupted === undefined);
+      if (!hasLeft(request.context)) return settle(request, record, interrupted === undefined);
       if (interrupted === undefined) await runOrUnavailable(() => ledger.discard(record));
-      return undefined;
+      // Where the connection is still held, the table would go out unpaid.
+      if (res.destroyed) return undefined;
+      metrics.recordOutcome(request.context, "unsettled");
+      throw settlementPending("The connection was ended before the payment was settled.");
     };
     let tracker: DeliveryTracker | undefined;
     try {
@@ -145,4 +148,12 @@ export function createPurchase(deps: PurchaseDeps): Purchase {
     }
     await tracker?.concluded();
   };
+}
+
+/**
+ * Whether the client has disconnected. One that has ended its side counts: its connection would be closed by now if it were
+ * not held open until an earlier paid response on it has been acknowledged (watchDelivery).
+ */
+function hasLeft({ req, res }: PaidRequest["context"]): boolean {
+  return res.destroyed || req.socket.readableEnded;
 }

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { type DeliveryOutcome, isConnectionBroken, watchDelivery } from "./delivery-outcome.ts";
+import { checkDeliveries, type DeliveryOutcome, isConnectionBroken, watchDelivery } from "./delivery-outcome.ts";
 import { keyOf, openSendQueue, type TcpEndpoints } from "./send-queue.ts";
 
 const isDeno = "Deno" in globalThis;
@@ -135,6 +135,7 @@ describe("delivery outcome", () => {
     const port = await serve(3_000 * KB);
     await take(port, 10 * KB);
     await sleep(300);
+    await answered[0]?.check();
     expect(outcomesOf()).to.deep.equal([]);
     client.resetAndDestroy();
     await until(() => outcomesOf().length > 0);
@@ -228,6 +229,82 @@ describe("delivery outcome", () => {
     expect(outcomesOf(1)).to.deep.equal(["aborted"]);
   });
 
+  for (const isChecked of [false, true]) {
+    const when = isChecked ? "at a check of its handler" : "a little later";
+    it(`stays delivered where that was known only after the next request, ${when}, which was then aborted`, async () => {
+      let unacknowledged = 100;
+      server = createServer((req, res) => {
+        const outcomes: DeliveryOutcome[] = [];
+        const place = answered.push({ outcomes, check: async () => {}, cutOff: undefined });
+        // The second request has no response.
+        if (place > 1) {
+          if (isChecked) void checkDeliveries(req.socket);
+          return;
+        }
+        const openQueue = () => ({ read: async () => unacknowledged, isListed: true });
+        watchDelivery({ req, res }, { onOutcome: (one) => void outcomes.push(one), openQueue });
+        res.end(Buffer.alloc(1 * KB));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      await take((server.address() as AddressInfo).port, 1 * KB);
+      // By then it looks four times a second.
+      if (isChecked) await sleep(600);
+      expect(outcomesOf()).to.deep.equal([]);
+      if (isChecked) unacknowledged = 0;
+      client.write(requestText());
+      await until(() => answered.length === 2);
+      unacknowledged = 0;
+      if (isChecked) await sleep(10);
+      else await until(() => outcomesOf().length > 0);
+      client.resetAndDestroy();
+      await sleep(100);
+      expect(outcomesOf()).to.deep.equal(["delivered"]);
+    });
+  }
+
+  it("is known at a check once everything is acknowledged, between two looks, and can still be revoked", async () => {
+    let unacknowledged = 100;
+    server = createServer((req, res) => {
+      const outcomes: DeliveryOutcome[] = [];
+      const openQueue = () => ({ read: async () => unacknowledged, isListed: true });
+      const { check } = watchDelivery(
+        { req, res },
+        { onOutcome: (one) => void outcomes.push(one), openQueue },
+      );
+      answered.push({ outcomes, check, cutOff: undefined });
+      res.end(Buffer.alloc(1 * KB));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    await take((server.address() as AddressInfo).port, 10);
+    // By now it looks four times a second.
+    await sleep(600);
+    await answered[0]?.check();
+    expect(outcomesOf()).to.deep.equal([]);
+    unacknowledged = 0;
+    await answered[0]?.check();
+    expect(outcomesOf()).to.deep.equal(["delivered"]);
+    client.resetAndDestroy();
+    await until(() => outcomesOf().length > 1);
+    expect(outcomesOf()).to.deep.equal(["delivered", "aborted"]);
+  });
+
+  it("is aborted for the first client of a server that leaves before the first byte", async () => {
+    server = createServer((req, res) => {
+      const outcomes: DeliveryOutcome[] = [];
+      const { check } = watchDelivery({ req, res }, { onOutcome: (one) => void outcomes.push(one) });
+      answered.push({ outcomes, check, cutOff: undefined });
+      // The client's kernel resets the connection for what comes now. A socket that has read to the end is not told.
+      req.socket.once("end", () => setTimeout(() => res.end(Buffer.alloc(1 * KB)), 20));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    client = connect((server.address() as AddressInfo).port, "127.0.0.1", () => client.write(requestText()));
+    await until(() => answered.length > 0);
+    client.destroy();
+    await until(() => outcomesOf().length > 0);
+    await sleep(100);
+    expect(outcomesOf()).to.deep.equal(["aborted"]);
+  });
+
   for (const isListed of [true, false]) {
     const verdict = isListed
       ? "aborted where the system shows the others of its listener"
@@ -268,7 +345,8 @@ describe("send queue", () => {
   it("believes that a connection is gone when five readings of the table have left it out", async () => {
     const socket = { localAddress: "127.0.0.1", localPort: 1, remoteAddress: "127.0.0.1", remotePort: 2 };
     const line = `0: ${keyOf(socket as TcpEndpoints)} 01 0000000A:00000000`;
-    const tables = ["other", "other", "other", "other", line];
+    // The first one is read when the queue is opened.
+    const tables = ["other", "other", "other", "other", "other", line];
     const queue = openSendQueue(socket as TcpEndpoints, async () => tables.shift() ?? "other");
     const isLinux = process.platform === "linux";
     expect(await queue.read()).to.equal(isLinux ? 10 : "unknown");

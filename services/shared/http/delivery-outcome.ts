@@ -41,12 +41,20 @@ export interface DeliveryWatch {
   readonly firstOutcome: Promise<DeliveryOutcome>;
   /** Resolves when the outcome can no longer change. Never rejects. */
   readonly settled: Promise<void>;
-  /** Checks the connection now: reports a reset that the kernel has seen to `onOutcome`. */
+  /**
+   * Checks the connection now: reports to `onOutcome` that every byte is acknowledged, or a reset that the kernel has seen.
+   * A response that is still being written or read stays without an outcome.
+   */
   check(): Promise<void>;
 }
 
-/** Callbacks of the watches of a connection, called when it carries the next response. */
-const watches = new WeakMap<Socket, Set<() => void>>();
+interface ConnectionWatch {
+  /** Called when the connection carries the next response. */
+  readonly noteUse: () => void;
+  readonly check: () => Promise<void>;
+}
+
+const watches = new WeakMap<Socket, Set<ConnectionWatch>>();
 const RESET_WINDOW_MS = 15_000;
 const ACK_TIMEOUT_MS = 120_000;
 const FIRST_PAUSE_MS = 2;
@@ -58,6 +66,14 @@ const RESET_NOTICE_MS = 50;
  * a connection that is about to close waits for the client to close it.
  */
 const LINGER_MS = 1_000;
+
+/**
+ * Resolves when the outcomes of earlier responses on a connection are known, as far as the kernel shows. For a handler of
+ * requests, before it responds: a client may abort this request, and the reset would make the response before look unread.
+ */
+export async function checkDeliveries(socket: Socket): Promise<void> {
+  await Promise.all([...(watches.get(socket) ?? [])].map(({ check }) => check()));
+}
 
 /**
  * Watches how a response ends. Call it before the first byte is written. Defers the end of the connection until the
@@ -84,6 +100,7 @@ export function watchDelivery(
   /** Bytes of the connection up to the end of this response. */
   let endsAt: number | undefined;
   let bytesLeft: number | undefined;
+  /** Bytes that the client had sent by then: more are a request after it. */
   let bytesReadThen = 0;
   let isFinal = false;
   const ended = makeDeferred<DeliveryOutcome>();
@@ -103,13 +120,14 @@ export function watchDelivery(
   const stop = (): void => {
     isFinal = true;
     over.resolve();
-    others.delete(noteUse);
+    others.delete(own);
     socket.off("close", onClose);
     socket.off("end", onEnd);
     res.off("finish", onFinish);
     releaseEnd();
   };
   const abort = (): void => {
+    noteUse();
     if (isFinal) return;
     stop();
     // Before the first check, no byte is known to have arrived.
@@ -119,8 +137,8 @@ export function watchDelivery(
     if (latest === undefined) {
       // The kernel has all bytes and the close is ours: they are sent all the same.
       if (endsAt === undefined || socket.errored != null) abort();
-    } else if (socket.errored != null && socket.bytesRead === bytesReadThen) abort();
-    // Closed in order, or used again before it broke.
+    } else if (socket.errored != null) abort();
+    // Closed in order.
     else stop();
   };
   /** A client that closes a connection with something unread resets it: this one has read everything. */
@@ -131,6 +149,8 @@ export function watchDelivery(
     if (isConnectionBroken(socket)) abort();
     else {
       endsAt = bytesWrittenTo(socket);
+      // Now, not when the delivery is known: the client may send its next request before.
+      bytesReadThen = socket.bytesRead;
       void drain(endsAt);
     }
   };
@@ -158,12 +178,17 @@ export function watchDelivery(
       if (isFinal) return;
       if (bytesLeft !== 0 && performance.now() > untilMs) return abort();
     }
-    bytesReadThen = socket.bytesRead;
+    if (isFinal) return;
     report({ kind: "delivered" });
     await awaitReset();
   };
   const check = async (): Promise<void> => {
-    if (latest?.kind === "delivered" && !isFinal) await measure(endsAt ?? 0);
+    noteUse();
+    if (endsAt === undefined || isFinal) return;
+    await measure(endsAt);
+    // The next look may be a quarter of a second away, and a client that has everything asks again before.
+    if (!isFinal && bytesLeft === 0) report({ kind: "delivered" });
+    noteUse();
   };
   const awaitReset = async (): Promise<void> => {
     const isHalfClosed = socket.readableEnded;
@@ -186,8 +211,9 @@ export function watchDelivery(
     stop();
   };
 
-  for (const noteUseOf of others) noteUseOf();
-  watches.set(socket, others.add(noteUse));
+  for (const other of others) other.noteUse();
+  const own: ConnectionWatch = { noteUse, check };
+  watches.set(socket, others.add(own));
   // Before node:http continues with the next response of the connection, whose bytes would count too.
   res.prependListener("finish", onFinish);
   socket.on("close", onClose);

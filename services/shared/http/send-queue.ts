@@ -43,18 +43,25 @@ export function openSendQueue(socket: TcpEndpoints, readTable: ReadTable = readS
   const isIpv6 = socket.remoteFamily === "IPv6" || socket.remoteAddress?.includes(":") === true;
   const name = isIpv6 ? "tcp6" : "tcp";
   const listener = `${name} ${key.split(" ", 1)[0]}`;
+  const look = async (): Promise<number | "gone"> => {
+    const found = findSendQueue(await readTable(name), key);
+    if (found !== "gone") listed.add(listener);
+    return found;
+  };
+  // The first connection of a listener shows whether the table is its own. It may be gone when its queue is wanted.
+  const first = listed.has(listener) ? undefined : look().catch(() => "gone");
   return {
     get isListed() {
       return listed.has(listener);
     },
     async read() {
       try {
-        let found = findSendQueue(await readTable(name), key);
+        await first;
+        let found = await look();
         for (let again = 1; found === "gone" && again < READINGS; again += 1) {
           await sleep(PAUSE_MS, undefined, { ref: false });
-          found = findSendQueue(await readTable(name), key);
+          found = await look();
         }
-        if (found !== "gone") listed.add(listener);
         return found;
       } catch {
         return "unknown";
