@@ -151,7 +151,11 @@ describeWithChain("gateway: payments that come again, and answers that do not co
         return `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nPAYMENT-SIGNATURE: ${header}\r\n\r\n`;
       };
       const [firstText, secondText] = [await request(first, firstUrl), await request(second, secondUrl)];
-      const client = connect({ port: Number(new URL(firstUrl).port), host: "127.0.0.1", allowHalfOpen: true });
+      const client = connect({
+        port: Number(new URL(firstUrl).port),
+        host: "127.0.0.1",
+        allowHalfOpen: true,
+      });
       client.on("error", () => {}).pause();
       // More than the client's kernel takes, so that it is not acknowledged; not more than the gateway's.
       gateway.solana.answer = answerTableOf(400 * 1_024);

@@ -3,7 +3,12 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import { checkDeliveries, type DeliveryOutcome, isConnectionBroken, watchDelivery } from "./delivery-outcome.ts";
+import {
+  checkDeliveries,
+  type DeliveryOutcome,
+  isConnectionBroken,
+  watchDelivery,
+} from "./delivery-outcome.ts";
 import { keyOf, openSendQueue, type TcpEndpoints } from "./send-queue.ts";
 
 const isDeno = "Deno" in globalThis;
