@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { expect } from "chai";
 import { after, afterEach, before, describe, it } from "mocha";
@@ -128,6 +129,39 @@ describeThorough("gateway: paid answers that do not arrive", () => {
       expect(isWhole).to.equal(true);
       await world.expectPaid(payer, 1, async () => expectWhole(await payer.fetch(url), size));
     });
+  });
+
+  it("but do where a slow client that has read everything resets its next request once that is answered", async () => {
+    const payer = await world.createPayer();
+    const url = newUrl();
+    const size = 2_000 * KB;
+    gateway.solana.answer = answerTableOf(size);
+    const { host, port, pathname, search } = new URL(url);
+    const header = encodePaymentSignatureHeader(await signFor(payer, url));
+    const start = `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n`;
+    const client = connect({ port: Number(port), host: "127.0.0.1" });
+    await new Promise<void>((resolve) => {
+      let head = "";
+      let left = Number.NaN;
+      client.on("error", () => {}).on("close", () => resolve());
+      client.on("data", (chunk) => {
+        // A byte of the next answer.
+        if (left === 0) return client.resetAndDestroy();
+        if (Number.isNaN(left)) {
+          head += chunk.toString("latin1");
+          const end = head.indexOf("\r\n\r\n");
+          if (end === -1) return;
+          left =
+            end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1]) - Buffer.byteLength(head, "latin1");
+          client.pause();
+          // By then the gateway looks at the connection four times a second.
+          setTimeout(() => client.resume(), 900);
+        } else left -= chunk.length;
+        if (left === 0) client.write(`${start}\r\n`);
+      });
+      client.write(`${start}PAYMENT-SIGNATURE: ${header}\r\n\r\n`);
+    });
+    await world.expectPaid(payer, 1, async () => expectWhole(await payer.fetch(url), size));
   });
 
   it("are requested again a few times once they are no longer stored, and not for ever", async () => {
