@@ -11,6 +11,7 @@ import { STORE_NAMES } from "../../services/shared/storage/stores.ts";
 import { TestMongod } from "../../services/shared/storage/testkit/mongod/server.ts";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { runProgram, startProgram, type TestProcess } from "../../services/shared/testkit/process.ts";
+import { until } from "../../services/shared/testkit/until.ts";
 import { DATABASES } from "../backup/mongodb/layout.ts";
 import { type Stack, startStack } from "./stack.ts";
 
@@ -139,8 +140,12 @@ function describeRestored(open: () => Promise<Engine>): void {
     const own = Object.fromEntries(
       SERVICE_NAMES.map((name) => [name, stack.processes[`services/${name}/main.ts`]]),
     ) as unknown as Services;
-    const requests = await listRequests(own);
-    expect(requests.size).to.be.at.least(37);
+    let requests = new Map<string, keyof Services>();
+    // A service finds the example of an endpoint once it answers with rows.
+    await until("an example of every endpoint", async () => {
+      requests = await listRequests(own);
+      return requests.size >= 37;
+    });
     const before = await readTables(own, requests);
     for (const [request, table] of Object.entries(before))
       expect(table, request).to.have.property("status", 200);

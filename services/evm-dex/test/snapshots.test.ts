@@ -130,12 +130,16 @@ describeWithChain("evm-dex with Redis", () => {
     for (const address of [pool, other]) {
       await until(async () => (await fetch(urlOf(address))).status === 200);
     }
-    await mineKept();
-    await noticed();
-    const before = { cache: await reads("cache"), store: await reads("store") };
-    const answer = await fetch(urlOf(pool));
-    expect(await answer.text()).to.equal(await fromStore(pool));
-    expect(await reads("cache")).to.equal(before.cache + 1);
+    let before = { cache: 0, store: 0 };
+    // Of a Redis that does not answer in time, as on a busy machine, the store answers instead.
+    await until(async () => {
+      await mineKept();
+      await noticed();
+      before = { cache: await reads("cache"), store: await reads("store") };
+      const answer = await fetch(urlOf(pool));
+      expect(await answer.text()).to.equal(await fromStore(pool));
+      return (await reads("cache")) > before.cache;
+    });
     await fetch(urlOf(pool));
     expect(await reads("cache"), "then from memory").to.equal(before.cache + 1);
     expect(await reads("store")).to.equal(before.store);
