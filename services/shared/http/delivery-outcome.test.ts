@@ -6,6 +6,7 @@ import { afterEach, describe, it } from "mocha";
 import {
   checkDeliveries,
   type DeliveryOutcome,
+  type DeliveryWatchOptions,
   isConnectionBroken,
   watchDelivery,
 } from "./delivery-outcome.ts";
@@ -37,9 +38,15 @@ describe("delivery outcome", () => {
     answered.length = 0;
   });
 
+  /** Starts the server; returns its port. */
+  const listen = async (handle: (req: IncomingMessage, res: ServerResponse) => void) => {
+    server = createServer(handle);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return (server.address() as AddressInfo).port;
+  };
   /** A server with responses of so many bytes, or of so many for each request in turn. */
-  const serve = async (bytes: number | readonly number[], resetWindowMs = 5_000) => {
-    server = createServer((req: IncomingMessage, res: ServerResponse) => {
+  const serve = (bytes: number | readonly number[], resetWindowMs = 5_000) =>
+    listen((req, res) => {
       const outcomes: DeliveryOutcome[] = [];
       const { check } = watchDelivery(
         { req, res },
@@ -54,8 +61,17 @@ describe("delivery outcome", () => {
       res.setHeader("Content-Length", size);
       res.end(Buffer.alloc(size, 97));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return (server.address() as AddressInfo).port;
+  /** A response of so many bytes, of which a queue of the test's own tells. */
+  const answerWith = (
+    openQueue: Required<DeliveryWatchOptions>["openQueue"],
+    exchange: { req: IncomingMessage; res: ServerResponse },
+    bytes = 1 * KB,
+  ) => {
+    const outcomes: DeliveryOutcome[] = [];
+    const onOutcome = (one: DeliveryOutcome) => void outcomes.push(one);
+    const { check } = watchDelivery(exchange, { onOutcome, openQueue });
+    answered.push({ outcomes, check, cutOff: undefined });
+    exchange.res.end(Buffer.alloc(bytes));
   };
   const requestText = (more = "") => `GET / HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
   const outcomesOf = (place = 0) => (answered[place]?.outcomes ?? []).map(({ kind }) => kind);
@@ -212,18 +228,10 @@ describe("delivery outcome", () => {
   });
 
   it("uses the socket alone where the system shows no queue", async () => {
-    server = createServer((req, res) => {
-      const outcomes: DeliveryOutcome[] = [];
-      const openQueue = () => ({ read: async () => "unknown" as const, isListed: false });
-      const { check } = watchDelivery(
-        { req, res },
-        { onOutcome: (one) => void outcomes.push(one), openQueue },
-      );
-      answered.push({ outcomes, check, cutOff: undefined });
-      res.end(Buffer.alloc(answered.length === 1 ? 10 * KB : LARGE));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const openQueue = () => ({ read: async () => "unknown" as const, isListed: false });
+    const port = await listen((req, res) =>
+      answerWith(openQueue, { req, res }, answered.length === 0 ? 10 * KB : LARGE),
+    );
     await take(port, 1 * KB);
     await until(() => outcomesOf(0).length > 0);
     expect(outcomesOf(0)).to.deep.equal(["delivered"]);
@@ -238,20 +246,14 @@ describe("delivery outcome", () => {
     const when = isChecked ? "at a check of its handler" : "a little later";
     it(`stays delivered where that was known only after the next request, ${when}, which was then aborted`, async () => {
       let unacknowledged = 100;
-      server = createServer((req, res) => {
-        const outcomes: DeliveryOutcome[] = [];
-        const place = answered.push({ outcomes, check: async () => {}, cutOff: undefined });
+      const port = await listen((req, res) => {
+        if (answered.length === 0)
+          return answerWith(() => ({ read: async () => unacknowledged, isListed: true }), { req, res });
         // The second request has no response.
-        if (place > 1) {
-          if (isChecked) void checkDeliveries(req.socket);
-          return;
-        }
-        const openQueue = () => ({ read: async () => unacknowledged, isListed: true });
-        watchDelivery({ req, res }, { onOutcome: (one) => void outcomes.push(one), openQueue });
-        res.end(Buffer.alloc(1 * KB));
+        answered.push({ outcomes: [], check: async () => {}, cutOff: undefined });
+        if (isChecked) void checkDeliveries(req.socket);
       });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      await take((server.address() as AddressInfo).port, 1 * KB);
+      await take(port, 1 * KB);
       // By then it looks four times a second.
       if (isChecked) await sleep(600);
       expect(outcomesOf()).to.deep.equal([]);
@@ -269,18 +271,10 @@ describe("delivery outcome", () => {
 
   it("is known at a check once everything is acknowledged, between two looks, and can still be revoked", async () => {
     let unacknowledged = 100;
-    server = createServer((req, res) => {
-      const outcomes: DeliveryOutcome[] = [];
-      const openQueue = () => ({ read: async () => unacknowledged, isListed: true });
-      const { check } = watchDelivery(
-        { req, res },
-        { onOutcome: (one) => void outcomes.push(one), openQueue },
-      );
-      answered.push({ outcomes, check, cutOff: undefined });
-      res.end(Buffer.alloc(1 * KB));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    await take((server.address() as AddressInfo).port, 10);
+    const port = await listen((req, res) =>
+      answerWith(() => ({ read: async () => unacknowledged, isListed: true }), { req, res }),
+    );
+    await take(port, 10);
     // By now it looks four times a second.
     await sleep(600);
     await answered[0]?.check();
@@ -294,15 +288,14 @@ describe("delivery outcome", () => {
   });
 
   it("is aborted for the first client of a server that leaves before the first byte", async () => {
-    server = createServer((req, res) => {
+    const port = await listen((req, res) => {
       const outcomes: DeliveryOutcome[] = [];
       const { check } = watchDelivery({ req, res }, { onOutcome: (one) => void outcomes.push(one) });
       answered.push({ outcomes, check, cutOff: undefined });
       // The client's kernel resets the connection for what comes now. A socket that has read to the end is not told.
       req.socket.once("end", () => setTimeout(() => res.end(Buffer.alloc(1 * KB)), 20));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    client = connect((server.address() as AddressInfo).port, "127.0.0.1", () => client.write(requestText()));
+    client = connect(port, "127.0.0.1", () => client.write(requestText()));
     await until(() => answered.length > 0);
     client.destroy();
     await until(() => outcomesOf().length > 0);
@@ -315,18 +308,10 @@ describe("delivery outcome", () => {
       ? "aborted where the system shows the others of its listener"
       : "delivered where it shows none";
     it(`of a connection that its table lacks before the first look is ${verdict}`, async () => {
-      server = createServer((req, res) => {
-        const outcomes: DeliveryOutcome[] = [];
-        const openQueue = () => ({ read: async () => "gone" as const, isListed });
-        const { check } = watchDelivery(
-          { req, res },
-          { onOutcome: (one) => void outcomes.push(one), openQueue },
-        );
-        answered.push({ outcomes, check, cutOff: undefined });
-        res.end(Buffer.alloc(1 * KB));
-      });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      await take((server.address() as AddressInfo).port, 10);
+      const port = await listen((req, res) =>
+        answerWith(() => ({ read: async () => "gone" as const, isListed }), { req, res }),
+      );
+      await take(port, 10);
       await until(() => outcomesOf(0).length > 0);
       expect(outcomesOf(0)).to.deep.equal([isListed ? "aborted" : "delivered"]);
     });

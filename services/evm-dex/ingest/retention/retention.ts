@@ -17,7 +17,10 @@ const ROWS_AT_ONCE = 300;
 const BUDGET_MS = 40;
 /** Far behind the head rows come faster: so many are removed for each that was written. */
 const REMOVED_A_WRITTEN_ROW = 2;
-/** Between two looks for something to do, in seconds of the chain; and far behind the head, where such hours are seconds. */
+/**
+ * Between two looks for something to do, in seconds of the chain; and far behind the head, where a look waits for the write
+ * that is under way, hours are seconds, and what falls due does so by days.
+ */
 const LOOK_SECONDS = 600;
 const BACKFILL_LOOK_SECONDS = 21_600;
 
