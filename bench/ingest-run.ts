@@ -5,13 +5,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
+import { type CheckpointRow, COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
 import { leases } from "../services/shared/storage/lease.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { removeWhere, type Store } from "../services/shared/storage/port.ts";
 import { IMAGE_FLAGS, INGEST_FLAGS } from "./image-flags.ts";
-import { cpuSecondsOf, peakRssOf } from "./process-cost.ts";
+import { cpuSecondsOf, peakRssOf, writtenMbOf } from "./process-cost.ts";
 
 export const CHAIN_ID = 8453;
 const built = fileURLToPath(new URL("../dist/", import.meta.url));
@@ -25,7 +25,9 @@ export interface Run {
   readonly peakRssMb: number;
   /** Of all threads of the process: what it cost, however busy the machine was. */
   readonly cpuSeconds: number;
-  /** The first two as they were when the marked block was stored. */
+  /** Megabytes that it gave the kernel for the disk; of pages that are written again and again each time counts. */
+  readonly writtenMb: number;
+  /** Time and CPU as they were when the marked block was stored. */
   readonly atMark?: { readonly seconds: number; readonly cpuSeconds: number };
 }
 
@@ -49,6 +51,8 @@ export async function runIngest(
     pollMs?: number;
     /** A block on the way, whose time and cost are noted. */
     markBlock?: number;
+    /** Whether all is indexed; default: up to the head. */
+    isDone?: (checkpoint: CheckpointRow) => boolean;
     /** Ends the run with its reason, as where the chain's server has died. */
     signal?: AbortSignal;
   },
@@ -83,19 +87,22 @@ export async function runIngest(
       cpuSeconds: cpuSecondsOf(child.pid as number),
     });
     const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
-    let block = -1;
+    const isDone = options.isDone ?? (({ blockNumber }) => blockNumber === on.headNumber);
+    let checkpoint: CheckpointRow | undefined;
     let atMark: Run["atMark"];
-    while (block !== on.headNumber) {
+    while (checkpoint === undefined || !isDone(checkpoint)) {
       const end = child.exitCode ?? child.signalCode;
-      if (end !== null) throw new Error(`The ingest ended with ${end} at block ${block}.`);
+      if (end !== null) throw new Error(`The ingest ended with ${end} at block ${checkpoint?.blockNumber}.`);
       options.signal?.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, options.pollMs ?? POLL_MS));
-      block = (await getCheckpoint(store, CHAIN_ID))?.blockNumber ?? -1;
-      if (block >= (options.markBlock ?? Number.POSITIVE_INFINITY)) atMark ??= costOf();
+      checkpoint = await getCheckpoint(store, CHAIN_ID);
+      if ((checkpoint?.blockNumber ?? -1) >= (options.markBlock ?? Number.POSITIVE_INFINITY))
+        atMark ??= costOf();
     }
     const { seconds } = costOf();
     const peakRssMb = peakRssOf(child.pid as number);
     const cpuSeconds = cpuSecondsOf(child.pid as number);
+    const writtenMb = writtenMbOf(child.pid as number);
     child.kill("SIGTERM");
     await ended;
     return {
@@ -103,6 +110,7 @@ export async function runIngest(
       events: await options.check(store, dataDir),
       peakRssMb,
       cpuSeconds,
+      writtenMb,
       ...(atMark && { atMark }),
     };
   } finally {

@@ -50,6 +50,12 @@ export function peakRssOf(pid: number): number {
   return megabytesOf(pid, "VmHWM");
 }
 
+/** Megabytes that a process has given the kernel for the disk so far. */
+export function writtenMbOf(pid: number): number {
+  const io = readFileSync(`/proc/${pid}/io`, "utf8");
+  return Number(/^write_bytes: (\d+)/m.exec(io)?.[1]) / 1e6;
+}
+
 function megabytesOf(pid: number, name: string): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;

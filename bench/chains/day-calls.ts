@@ -9,6 +9,8 @@ import {
 } from "../synthetic/day/market.ts";
 
 const MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11";
+/** The precompile that returns its input, on every chain. */
+const IDENTITY = `0x${"04".padStart(40, "0")}`;
 const SELECTORS = {
   getBlockNumber: "0x42cbb15c",
   symbol: "0x95d89b41",
@@ -58,7 +60,7 @@ export function createDayCalls(market: DayMarket): DayCall {
     return encodeResults(readCalls(data).map(({ to, data: inner }) => call(to, inner, block)));
   }
 
-  return call;
+  return (to, data, block) => (to === IDENTITY ? (data as Hex) : call(to, data, block));
 }
 
 function balanceOf(token: DayToken, pool: DayPool | undefined): bigint {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ReorgDetected } from "../../shared/chain-errors.ts";
 import { Finality } from "../../shared/evm/finality/finality.ts";
 import { KEPT_HEADERS } from "../../shared/evm/finality/fork.ts";
@@ -197,14 +198,16 @@ export class ChainSync {
   }
 
   /**
-   * Writes what does not follow on the checkpoint, between two steps. The steps may depend on what is stored.
+   * Writes what does not follow on the checkpoint, between two steps. The steps may depend on what is stored. The event loop
+   * turns before it: reads and writes of SQLite never wait, and a run of them would hold up heads, leases and health checks.
    * @param pools whose cached buckets and users the write changes
    * @param stepsOf is given the time of the last final block
    */
-  writeBetween(
+  async writeBetween(
     stepsOf: (finalTime: number) => readonly WriteStep[] | Promise<readonly WriteStep[]>,
     pools: readonly string[] = [],
   ): Promise<void> {
+    await nextTurn();
     return this.#writer.run(async () => {
       const { store, guard } = this.#deps;
       const steps = await stepsOf(this.#finality.block.time);
@@ -214,10 +217,11 @@ export class ChainSync {
   }
 
   /** Moves the beginning of the index back to a block, with the steps that this takes; all books are loaded again. */
-  extend(
+  async extend(
     from: { readonly number: number; readonly time: number },
     stepsOf: () => Promise<readonly WriteStep[]>,
   ): Promise<void> {
+    await nextTurn();
     return this.#writer.run(async () => {
       const { store, guard } = this.#deps;
       const checkpoint = { ...this.checkpoint, fromBlock: from.number, fromTime: from.time };

@@ -104,8 +104,8 @@ describeThorough("evm-dex ingest: history", () => {
       let [kills, writes] = [0, 0];
       const mortal = mortalStore(grown.store, () => {
         writes += 1;
-        // Each life is a little longer than the one before, so that every write is once the last.
-        if (writes <= kills * 2) return;
+        // Each life is a write longer than the one before, so that every write is once the last.
+        if (writes <= kills) return;
         kills += 1;
         writes = 0;
         throw new Error("killed");
@@ -123,7 +123,55 @@ describeThorough("evm-dex ingest: history", () => {
           await ingest?.close();
         }
       }
-      expect(kills).to.be.greaterThan(5);
+      expect(kills).to.be.greaterThan(8);
+      expectSame(await rowsOf(grown), fresh);
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("lets the event loop turn between its writes, however quick the store is", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      let turn = 0;
+      const count = () => {
+        turn += 1;
+        counting = setImmediate(count);
+      };
+      let counting = setImmediate(count);
+      const turns: number[] = [];
+      const write = grown.store.write.bind(grown.store);
+      grown.store.write = async (steps) => {
+        // A chunk that is indexed waits for blocks in any case.
+        if (steps.length > 0) turns.push(turn);
+        await write(steps);
+      };
+      while (await growOnce(growing(grown)));
+      clearImmediate(counting);
+      expect(turns.length).to.be.greaterThan(8);
+      expect(new Set(turns).size).to.equal(turns.length);
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("indexes the next chunk while it merges one", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      const context = growing(grown, { chunks: 1 });
+      const fromBlocks: number[] = [];
+      await growHistory({
+        ...context,
+        runChunk: (planned, options) => {
+          fromBlocks.push(grown.sync.checkpoint.fromBlock - 1 - planned.chunk.to);
+          return context.runChunk(planned, options);
+        },
+      });
+      expect(fromBlocks[0]).to.equal(0);
+      // The index did not begin after them yet.
+      for (const ahead of fromBlocks.slice(1)) expect(ahead).to.be.greaterThan(0);
       expectSame(await rowsOf(grown), fresh);
     } finally {
       await grown.close();

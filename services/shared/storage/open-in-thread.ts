@@ -7,8 +7,13 @@ import { openSqliteStore } from "./sqlite/store.ts";
  * As openStore, for worker threads: those of Node 20 cannot import() TypeScript, so both adapters are imported here. The
  * store's folder exists by then.
  */
-export function openStoreInThread({ service, dataDir, mongodbUrl }: OpenStoreOptions): Promise<Store> {
+export function openStoreInThread(options: OpenStoreOptions): Promise<Store> {
+  const { service, dataDir, mongodbUrl, mappedBytes, logBytes } = options;
   return mongodbUrl === undefined
-    ? openSqliteStore({ path: fileOf(service, dataDir) })
+    ? openSqliteStore({
+        path: fileOf(service, dataDir),
+        ...(mappedBytes !== undefined && { mappedBytes }),
+        ...(logBytes !== undefined && { logBytes }),
+      })
     : openMongoStore({ url: mongodbUrl, database: databaseOf(service) });
 }

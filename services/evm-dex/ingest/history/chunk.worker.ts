@@ -5,6 +5,7 @@ import { serveThread } from "../../../shared/process/thread-work.ts";
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import { openStoreInThread } from "../../../shared/storage/open-in-thread.ts";
 import { COLLECTIONS } from "../../store/collections.ts";
+import { LOG_BYTES } from "../../store/log-bytes.ts";
 import type { ChunkMessage, ChunkTask } from "./chunk-thread.ts";
 import { runChunksHere } from "./run-chunk.ts";
 import type { PlannedChunk } from "./scratch.ts";
@@ -20,6 +21,9 @@ serveThread<ChunkTask, PlannedChunk>({
       const store = await openStoreInThread({
         service: "evm-dex",
         dataDir,
+        // As the ingest itself.
+        mappedBytes: 0,
+        logBytes: LOG_BYTES,
         ...(mongodbUrl !== undefined && { mongodbUrl }),
       });
       try {

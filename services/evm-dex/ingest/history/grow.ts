@@ -89,22 +89,33 @@ export async function growHistory(context: GrowContext): Promise<void> {
   await Promise.allSettled(running.map(({ done }) => done));
 }
 
-/** Starts the chunks that there is room for, and merges the first; false where nothing is missing, or at the signal. */
+/**
+ * Starts the chunks that there is room for, and merges the first, while the one after them is indexed in its place; false
+ * where nothing is missing, or at the signal.
+ */
 async function growStep(context: GrowContext, running: RunningChunk[]): Promise<boolean> {
   const { sync, folder, chunks = 1 } = context;
   const { chainId, fromBlock } = sync.checkpoint;
   if (running.length === 0) await ScratchStore.removeFrom({ folder, chainId, block: fromBlock });
+  await startUpTo(chunks, { context, running });
+  const [first] = running;
+  if (first === undefined || !(await first.done)) return false;
+  await startUpTo(chunks + 1, { context, running });
+  await merge(context, first.planned);
+  running.shift();
+  return true;
+}
+
+async function startUpTo(
+  chunks: number,
+  { context, running }: { context: GrowContext; running: RunningChunk[] },
+): Promise<void> {
   while (running.length < chunks) {
     const planned = await planNext(context, running.at(-1)?.planned);
     if (planned === undefined) break;
     running.push(start(context, { planned, running }));
   }
   report(context, running);
-  const [first] = running;
-  if (first === undefined || !(await first.done)) return false;
-  await merge(context, first.planned);
-  running.shift();
-  return true;
 }
 
 /** Indexes and merges one chunk; false where nothing is missing, or at the signal. */

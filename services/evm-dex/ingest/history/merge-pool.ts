@@ -1,5 +1,5 @@
 import { put, type WriteStep } from "../../../shared/storage/port.ts";
-import { HOUR, SPANS, startOf } from "../../metrics/bucket.ts";
+import { SPANS, startOf } from "../../metrics/bucket.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import { readIntegers, writeIntegers } from "../../protocols/integers.ts";
 import { type PoolEventRow, type PoolRow, poolEvents, poolUsers, rollups } from "../../store/collections.ts";
@@ -7,37 +7,6 @@ import { NEWEST_FIRST } from "../../store/queries.ts";
 import { v2LargeSwaps, v2Rollups } from "../../store/v2-collections.ts";
 import { type MergedBuckets, type MergedStores, mergeBuckets } from "./merge-buckets.ts";
 import { mergeV2Buckets } from "./merge-v2-buckets.ts";
-
-/** Rows of one write: the head of the chain waits for it. */
-export const ROWS_A_WRITE = 10_000;
-
-/**
- * The rows of one pool's events, newest first: while some are stored, the last row before the index is that of the
- * pool's last event before it. At most `ROWS_A_WRITE` at a time.
- */
-export async function* pastEvents(
-  { past, chunk }: MergedStores,
-  { chainId, poolAddress }: PoolRow,
-): AsyncGenerator<PoolEventRow[]> {
-  const within = { gte: chunk.from.number, lte: chunk.to };
-  const filter = { chainId, poolAddress, blockNumber: within };
-  const newest = await past.find(poolEvents, {
-    filter: { ...filter, time: { gte: chunk.from.time } },
-    order: NEWEST_FIRST,
-    limit: ROWS_A_WRITE,
-  });
-  if (newest.length < ROWS_A_WRITE) {
-    if (newest.length > 0) yield newest;
-    return;
-  }
-  // By hours: so many rows are of a few pools, and an hour of such a pool is read at once.
-  const last = newest[0] as PoolEventRow;
-  for (let hour = startOf(last.time, HOUR); hour + HOUR > chunk.from.time; hour -= HOUR) {
-    const time = { gte: Math.max(hour, chunk.from.time), lt: hour + HOUR };
-    const rows = await past.find(poolEvents, { filter: { ...filter, time }, order: NEWEST_FIRST });
-    for (let from = 0; from < rows.length; from += ROWS_A_WRITE) yield rows.slice(from, from + ROWS_A_WRITE);
-  }
-}
 
 /**
  * Steps that add a pool's swaps of the chunk to its buckets and users. Buckets before users: a user of the chunk who

@@ -2,7 +2,7 @@ import { put, remove, removeWhere, type Store, type WriteStep } from "../../../s
 import { feedAnswers, type PriceLinkRow, priceLinks, priceStarts } from "../../store/collections.ts";
 import { toLinkRow } from "../../store/price-links.ts";
 import type { MergedStores } from "./merge-buckets.ts";
-import { ROWS_A_WRITE } from "./merge-pool.ts";
+import { ROWS_A_WRITE } from "./newest-rows.ts";
 
 /**
  * First steps: what the index started from is put whole into the block before it. Whatever is put before that block

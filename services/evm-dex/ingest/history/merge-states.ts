@@ -1,8 +1,12 @@
+import { TimeSlices } from "../../../shared/process/time-slices.ts";
 import { put, remove, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { inactivePools, type PoolStateRow, poolStates } from "../../store/collections.ts";
 import { lastEventUpTo } from "../../store/queries.ts";
 import { type LpPositionRow, lpEvents, lpPositions } from "../../store/v2-collections.ts";
 import type { MergedStores } from "./merge-buckets.ts";
+
+/** A look-up a pool: of all pools they take seconds. */
+const SLICE_MS = 20;
 
 /**
  * Steps that move the beginning of pools' and positions' rows to the chunk's first block: what was before their first
@@ -17,7 +21,9 @@ export async function mergeStates(at: MergedStores): Promise<WriteStep[]> {
   const keys = touched.map(({ poolAddress }) => ({ chainId, poolAddress }));
   const known = new Map((await main.getMany(poolStates, keys)).map((row) => [row.poolAddress, row]));
   const states: PoolStateRow[] = [];
+  const slices = new TimeSlices(SLICE_MS);
   for (const row of touched) {
+    if (slices.due()) await slices.pause();
     const anchor = await anchorAt(at, row);
     states.push({ ...(known.get(row.poolAddress) ?? row), anchor });
   }
@@ -35,7 +41,8 @@ async function anchorAt({ past, chunk }: MergedStores, row: PoolStateRow): Promi
   const { chainId, poolAddress } = row;
   const before = await lastEventUpTo(past, {
     ...{ chainId, poolAddress, block: chunk.from.number - 1 },
-    time: Number.MAX_SAFE_INTEGER,
+    // Not after it: else every event of the chunk would be passed over.
+    time: chunk.from.time,
   });
   return before?.state ?? row.anchor;
 }

@@ -1,15 +1,19 @@
 import { put, type WriteStep } from "../../../shared/storage/port.ts";
-import { type PoolRow, poolEvents, poolStates } from "../../store/collections.ts";
-import { getPools } from "../../store/queries.ts";
+import { poolEvents, poolStates } from "../../store/collections.ts";
+import { getPools, lastEventsUpTo } from "../../store/queries.ts";
 import { lpEvents } from "../../store/v2-collections.ts";
 import type { ChainSync } from "../sync.ts";
 import type { MergedStores } from "./merge-buckets.ts";
-import { mergeSwaps, pastEvents, ROWS_A_WRITE } from "./merge-pool.ts";
+import { mergeSwaps } from "./merge-pool.ts";
 import { holdStart, pastLinks, releaseStart } from "./merge-prices.ts";
 import { mergeStates } from "./merge-states.ts";
+import { newestRows } from "./newest-rows.ts";
 
 /** Pools of one write: the minutes of a day are some thousand rows a pool. */
 const POOLS_A_WRITE = 20;
+/** Pools whose last event is looked up at once. */
+const POOLS_A_READ = 500;
+const MAX_TIME = Number.MAX_SAFE_INTEGER;
 
 /**
  * Merges an indexed chunk into the index, in short writes between those of the head, and at last moves the beginning
@@ -35,68 +39,43 @@ export async function mergeChunk(
   const addresses = touched
     .filter(({ lastBlock }) => lastBlock >= chunk.from.number)
     .map(({ poolAddress }) => poolAddress);
+  for await (const step of mergeEvents(at, { addresses, keepRowsFrom })) {
+    if (signal.aborted) return false;
+    await sync.writeBetween(() => [step]);
+  }
   for (let i = 0; i < addresses.length; i += POOLS_A_WRITE) {
     const pools = await getPools(past, { chainId, addresses: addresses.slice(i, i + POOLS_A_WRITE) });
-    await mergePools(sync, { at, pools, keepRowsFrom, signal });
+    await sync.writeBetween(
+      async (finalTime) =>
+        (await Promise.all(pools.map((pool) => mergeSwaps(at, { pool, finalTime })))).flat(),
+      pools.map(({ poolAddress }) => poolAddress),
+    );
     if (signal.aborted) return false;
   }
-  for await (const step of pastLpEvents(at)) await sync.writeBetween(() => [step]);
+  for await (const rows of newestRows(past, { collection: lpEvents, chunk }))
+    await sync.writeBetween(() => [put(lpEvents, rows)]);
   await sync.extend(chunk.from, async () => [...(await mergeStates(at)), ...(await releaseStart(at))]);
   return true;
 }
 
-async function mergePools(
-  sync: ChainSync,
-  {
-    at,
-    pools,
-    keepRowsFrom,
-    signal,
-  }: { at: MergedStores; pools: readonly PoolRow[]; keepRowsFrom: number; signal: AbortSignal },
-): Promise<void> {
-  let steps: WriteStep[] = [];
-  let rows = 0;
-  const flush = async () => {
-    const taken = steps;
-    [steps, rows] = [[], 0];
-    if (taken.length > 0) await sync.writeBetween(() => taken);
-  };
-  for (const pool of pools) {
-    let isLast = true;
-    for await (const page of pastEvents(at, pool)) {
-      // The last one tells the pool's state, however old it is.
-      const kept = page.filter(({ time }, i) => time >= keepRowsFrom || (isLast && i === 0));
-      isLast = false;
-      if (kept.length === 0) break;
-      steps.push(put(poolEvents, kept));
-      rows += kept.length;
-      if (rows >= ROWS_A_WRITE) await flush();
-    }
-    if (signal.aborted) return;
+/**
+ * Puts the chunk's events, newest first: while some are stored, the last row before the index is that of the pool's last event
+ * before it. By block: pool by pool, every event would change the page of another block (docs/decisions/0134).
+ */
+async function* mergeEvents(
+  { past, chunk }: MergedStores,
+  { addresses, keepRowsFrom }: { addresses: readonly string[]; keepRowsFrom: number },
+): AsyncGenerator<WriteStep> {
+  const without = new Set(addresses);
+  for await (const page of newestRows(past, { collection: poolEvents, chunk, since: keepRowsFrom })) {
+    for (const { poolAddress } of page) without.delete(poolAddress);
+    // In the order of the key: rows that are put before each other leave pages half full.
+    yield put(poolEvents, page.reverse());
   }
-  await flush();
-  await sync.writeBetween(
-    async (finalTime) => (await Promise.all(pools.map((pool) => mergeSwaps(at, { pool, finalTime })))).flat(),
-    pools.map(({ poolAddress }) => poolAddress),
-  );
-}
-
-/** The moves of LP tokens, newest first. */
-async function* pastLpEvents({ past, chunk }: MergedStores): AsyncGenerator<WriteStep> {
-  const { chainId, from } = chunk;
-  for (let to = chunk.to; ; ) {
-    const page = await past.find(lpEvents, {
-      filter: { chainId, blockNumber: { gte: from.number, lte: to } },
-      order: [
-        { field: "blockNumber", direction: "desc" },
-        { field: "logIndex", direction: "desc" },
-        { field: "wallet", direction: "desc" },
-      ],
-      limit: ROWS_A_WRITE,
-    });
-    yield put(lpEvents, page);
-    if (page.length < ROWS_A_WRITE) return;
-    // A block at the edge of a page comes twice.
-    to = page.at(-1)?.blockNumber as number;
+  // A pool's last event tells its state, however old it is.
+  const pools = [...without];
+  for (let i = 0; i < pools.length; i += POOLS_A_READ) {
+    const keys = { chainId: chunk.chainId, pools: pools.slice(i, i + POOLS_A_READ), time: MAX_TIME };
+    yield put(poolEvents, [...(await lastEventsUpTo(past, keys)).values()]);
   }
 }

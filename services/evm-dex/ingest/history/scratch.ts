@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { collection, put, type Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { COLLECTIONS, discoveries, poolListings, pools, tokens } from "../../store/collections.ts";
+import { LOG_BYTES } from "../../store/log-bytes.ts";
 import { gauges } from "../../store/v2-collections.ts";
 import type { HistoryChunk } from "./chunk.ts";
 import { layeredStore } from "./layered-store.ts";
@@ -71,7 +72,7 @@ export class ScratchStore {
   static async open(main: Store, { folder, chainId, to }: ScratchPlace): Promise<ScratchStore> {
     await mkdir(folder, { recursive: true });
     const path = join(folder, `${prefixOf(chainId)}${to}.sqlite`);
-    const own = await openSqliteStore({ path });
+    const own = await openSqliteStore({ path, mappedBytes: 0, logBytes: LOG_BYTES });
     await own.declare([...COLLECTIONS, historyChunks]);
     return new ScratchStore({ own, main, path });
   }

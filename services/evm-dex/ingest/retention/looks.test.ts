@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
-import type { Store } from "../../../shared/storage/port.ts";
+import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
+import { put, type Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { DAY, HOUR } from "../../metrics/bucket.ts";
-import { COLLECTIONS } from "../../store/collections.ts";
-import { CHAIN_ID, checkpointRow } from "../../test/kit/rows.ts";
+import { COLLECTIONS, poolEvents } from "../../store/collections.ts";
+import { CHAIN_ID, checkpointRow, eventRow } from "../../test/kit/rows.ts";
 import { Retention } from "./retention.ts";
 
 const LOOKED_AT = 19_000 * DAY;
@@ -33,6 +34,29 @@ describe("Retention looks for work", () => {
     const isDue = (seconds: number, isFollowing: boolean) => retention.isDue(at(seconds, isFollowing));
     expect([isDue(599, true), isDue(600, true)]).to.deep.equal([false, true]);
     expect([isDue(6 * HOUR - 1, false), isDue(6 * HOUR, false)]).to.deep.equal([false, true]);
+  });
+
+  it("and lets the event loop turn between its steps, however quick the store is", async () => {
+    const retention = await openLooked(1);
+    const days = Array.from({ length: 30 }, (_, day) =>
+      eventRow({ blockNumber: day + 1, time: LOOKED_AT + day * DAY }),
+    );
+    const end = { number: 31, hash: "0x1f", time: LOOKED_AT + 30 * DAY };
+    await store.write([put(poolEvents, days), put(finalBlocks, [{ chainId: CHAIN_ID, ...end }])]);
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    await retention.afterBatch({
+      checkpoint: checkpointRow({ blockNumber: end.number, blockTime: end.time, fromTime: LOOKED_AT }),
+      events: 10_000,
+      isFollowing: false,
+    });
+    clearImmediate(counting);
+    expect(await store.count(poolEvents, {})).to.be.lessThan(5);
+    expect(turns).to.be.greaterThan(10);
   });
 
   it("never where all rows are kept", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import { MEDIAN_WINDOW_SECONDS } from "../../../shared/pricing/median.ts";
 import { DAY, startOf } from "../../metrics/bucket.ts";
@@ -83,6 +84,8 @@ export class Retention {
     const until = performance.now() + budgetMs;
     let owed = isFollowing ? 0 : events * REMOVED_A_WRITTEN_ROW;
     do {
+      // Reads and writes of SQLite never wait: without this a day's rows would hold up health checks and leases.
+      await nextTurn();
       const { done, value } = await this.#next();
       if (done === true) return this.#deps.onFinished?.(checkpoint.blockTime);
       owed -= value;

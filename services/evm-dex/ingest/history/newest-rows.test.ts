@@ -1,0 +1,50 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { describe, it } from "mocha";
+import { put, removeWhere } from "../../../shared/storage/port.ts";
+import { poolEvents } from "../../store/collections.ts";
+import { CHAIN_ID, eventRow, openTestStore } from "../../test/kit/rows.ts";
+import { newestRows } from "./newest-rows.ts";
+
+const chunk = {
+  chainId: CHAIN_ID,
+  from: { number: 3, time: 6 },
+  start: 6,
+  to: 8,
+  warmFrom: 1,
+};
+
+describe("newestRows", () => {
+  it("gives every row of the chunk once, newest first, however many a block has", async () => {
+    const blocks = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 10, maxLength: 10 });
+    const store = await openTestStore();
+    await fc.assert(
+      fc.asyncProperty(
+        blocks,
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 0, max: 20 }),
+        async (counts, pageSize, since) => {
+          const rows = counts.flatMap((count, block) =>
+            Array.from({ length: count }, (_, logIndex) =>
+              eventRow({ blockNumber: block + 1, logIndex, time: 2 * (block + 1) }),
+            ),
+          );
+          await store.write([removeWhere(poolEvents, {}), put(poolEvents, rows)]);
+          const found: string[] = [];
+          for await (const page of newestRows(store, { collection: poolEvents, chunk, since, pageSize })) {
+            expect(page.length).to.be.within(1, pageSize);
+            found.push(...page.map(({ blockNumber, logIndex }) => `${blockNumber}:${logIndex}`));
+          }
+          const wanted = rows.filter(
+            ({ blockNumber, time }) => blockNumber >= 3 && blockNumber <= 8 && time >= since,
+          );
+          expect(found).to.deep.equal(
+            wanted.reverse().map(({ blockNumber, logIndex }) => `${blockNumber}:${logIndex}`),
+          );
+        },
+      ),
+      { numRuns: 100 },
+    );
+    await store.close();
+  });
+});
