@@ -11,7 +11,7 @@ import { endpoint } from "../endpoints/evm/dexb/v3/pool.endpoint.ts";
 import { dexbPoolHandler } from "../endpoints/evm/dexb/v3/pool.handler.ts";
 import { growOnce } from "../ingest/history/grow.ts";
 import { runChunksHere } from "../ingest/history/run-chunk.ts";
-import { poolEvents } from "../store/collections.ts";
+import { poolEvents, rollups } from "../store/collections.ts";
 import { depsOf, rowsOf } from "./kit/answers.ts";
 import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 
@@ -37,7 +37,11 @@ describeThorough("evm-dex: windows of history", () => {
         await traders.tradeBlock({ timestamp, swaps: 3 });
       }
     };
-    await trade(24, 15 * DAY);
+    for (let i = 0; i < 24; i++) {
+      await trade(1, 15 * DAY - 90);
+      // Another minute of the same hour.
+      await trade(1, 90);
+    }
     await trade(12, 2 * DAY + 5);
     await trade(20, 7_300);
     const startBlock = await chain.headNumber();
@@ -84,6 +88,12 @@ describeThorough("evm-dex: windows of history", () => {
     const context = { ...deps, sync, days: 400, rawDays: 8, runChunk: runChunksHere(deps), signal };
     while (await growOnce(context)) chunks += 1;
     expect(chunks).to.be.greaterThan(20);
+
+    const old = { span: 60, start: { lt: sync.checkpoint.blockTime - 41 * DAY } };
+    const minutes = await grown.store.count(rollups, old);
+    const days = await grown.store.count(rollups, { ...old, span: DAY });
+    expect(minutes, "a chunk's last of each pool").to.be.within(1, days);
+    expect(await fresh.store.count(rollups, old)).to.be.greaterThan(minutes);
 
     const row = await read(pool.toLowerCase());
     const events = await fresh.store.find(poolEvents, {

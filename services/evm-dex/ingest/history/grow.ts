@@ -3,7 +3,8 @@ import type { SyncLog } from "../../../shared/index/follow-head.ts";
 import { pause } from "../../../shared/process/pause.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { ChainDeployments } from "../../deployments.ts";
-import { DAY, startOf } from "../../metrics/bucket.ts";
+import { DAY, MINUTE, startOf } from "../../metrics/bucket.ts";
+import { KEPT_SECONDS } from "../../metrics/kept.ts";
 import { StateReader } from "../start/state-reader.ts";
 import { blockBefore } from "../start-block.ts";
 import type { ChainSync } from "../sync.ts";
@@ -154,8 +155,12 @@ async function merge(context: GrowContext, { chunk }: PlannedChunk): Promise<boo
   const { fromTime, blockTime } = sync.checkpoint;
   const scratch = await ScratchStore.open(main, { folder, chainId, to });
   try {
-    const at = { main, past: scratch.store, chunk, fromTime };
-    if (!(await mergeChunk(sync, { at, keepRowsFrom: keptFrom(blockTime, rawDays), signal }))) return false;
+    // As retention does it: whole days, beside the open one.
+    const isAllKept = rawDays === Number.POSITIVE_INFINITY;
+    const keptFrom = (seconds: number) => (isAllKept ? 0 : startOf(blockTime - seconds, DAY));
+    const keepMinutesFrom = keptFrom(KEPT_SECONDS[MINUTE]);
+    const at = { main, past: scratch.store, chunk, fromTime, keepMinutesFrom };
+    if (!(await mergeChunk(sync, { at, keepRowsFrom: keptFrom(rawDays * DAY), signal }))) return false;
     log("info", `History begins at block ${from.number}, ${new Date(from.time * 1_000).toISOString()}.`);
     await scratch.remove();
     return true;
@@ -202,11 +207,6 @@ function report({ sync, days, onProgress }: GrowContext, running: readonly Runni
   const indexed = running.reduce((sum, { seconds }) => sum + seconds, 0);
   const left = running.length === 0 ? 0 : Math.max(0, fromTime - since - indexed);
   onProgress?.({ coveredFrom: fromTime, since, leftSeconds: left });
-}
-
-/** As retention does it: whole days, beside the open one. */
-function keptFrom(headTime: number, rawDays: number): number {
-  return rawDays === Number.POSITIVE_INFINITY ? 0 : startOf(headTime - rawDays * DAY, DAY);
 }
 
 /** A midnight, so that it does not move with every block. */

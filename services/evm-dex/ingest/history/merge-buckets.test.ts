@@ -41,7 +41,8 @@ describe("mergeBuckets", () => {
     ]);
     const from = { number: 1, time: startOf(T, HOUR) };
     const chunk = { chainId: CHAIN_ID, from, start: from.time, to: 10, warmFrom: 1 };
-    const merged = await mergeBuckets({ main, past, chunk, fromTime: T + 30 }, poolRow());
+    const at = { main, past, chunk, fromTime: T + 30, keepMinutesFrom: 0 };
+    const merged = await mergeBuckets(at, poolRow());
     const countsOf = (span: number) =>
       merged.rollups
         .filter((row) => row.span === span)
@@ -54,6 +55,28 @@ describe("mergeBuckets", () => {
       ["bob", T],
       ["eve", T],
     ]);
+    await Promise.all([main.close(), past.close()]);
+  });
+
+  it("leaves out old minutes but the last, from which closes are carried over, and no hour", async () => {
+    const past = await storeOf([
+      [5, 0, "ann"],
+      [6, 60, "bob"],
+      [7, 7_200, "bob"],
+      [8, 7_290, "cid"],
+    ]);
+    const main = await storeOf([]);
+    const from = { number: 1, time: startOf(T, HOUR) };
+    const chunk = { chainId: CHAIN_ID, from, start: from.time, to: 10, warmFrom: 1 };
+    const startsOf = async (span: number, keepMinutesFrom: number) => {
+      const at = { main, past, chunk, fromTime: T + 86_400, keepMinutesFrom };
+      const { rollups: rows } = await mergeBuckets(at, poolRow());
+      return rows.filter((row) => row.span === span).map(({ start }) => start - T);
+    };
+    expect(await startsOf(MINUTE, T)).to.deep.equal([0, 60, 7_200, 7_260]);
+    expect(await startsOf(MINUTE, T + 61)).to.deep.equal([7_200, 7_260]);
+    expect(await startsOf(MINUTE, T + 86_400)).to.deep.equal([7_260]);
+    expect(await startsOf(HOUR, T + 86_400)).to.deep.equal(await startsOf(HOUR, T));
     await Promise.all([main.close(), past.close()]);
   });
 });

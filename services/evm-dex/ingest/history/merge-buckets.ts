@@ -29,6 +29,8 @@ export interface MergedStores {
   readonly chunk: HistoryChunk;
   /** Time of the index's first block. */
   readonly fromTime: number;
+  /** What retention would remove at once is left out: see KEPT_SECONDS. Unix seconds. */
+  readonly keepMinutesFrom: number;
 }
 
 /** The rows of one pool's swaps as they are with the chunk. */
@@ -81,6 +83,10 @@ export async function mergeBuckets(at: MergedStores, pool: PoolRow): Promise<Mer
   }
   const rows = (buckets: ReadonlyMap<number, Bucket>, span: number): RollupRow[] =>
     [...buckets].map(([start, bucket]) => ({ ...key, span, start, ...bucket }));
+  // Closes are carried over from the last one.
+  const lastMinute = Math.max(...minutes.keys());
+  for (const start of minutes.keys())
+    if (start < at.keepMinutesFrom && start !== lastMinute) minutes.delete(start);
   return { rollups: [...rows(minutes, MINUTE), ...rows(hours, HOUR), ...rows(days, DAY)], users, returned };
 }
 
