@@ -107,7 +107,14 @@ function report(
   run: Run,
   { bytes, asked, serverCpuS }: { bytes: StoreBytes; asked: Asked; serverCpuS: number },
 ): void {
-  const { events: rows, seconds, cpuSeconds, peakRssMb, atMark = { seconds: 0, cpuSeconds: 0 } } = run;
+  const {
+    events: rows,
+    seconds,
+    cpuSeconds,
+    peakRssMb,
+    writtenMb = 0,
+    atMark = { seconds: 0, cpuSeconds: 0 },
+  } = run;
   const raw = bytes.byCollection[poolEvents.name] ?? 0;
   const ofTrades = { seconds: seconds - atMark.seconds, cpuSeconds: cpuSeconds - atMark.cpuSeconds };
   const scale = DAY_BLOCKS / size.blocks;
@@ -123,6 +130,7 @@ function report(
     ],
     ["rows of events", `${rows} (${(rows / cpuSeconds).toFixed(0)} a CPU second)`],
     ["most memory of the ingest", `${peakRssMb.toFixed(0)} MB`],
+    ["written to the disk", `${writtenMb.toFixed(0)} MB`],
     ["store", `${megabytes(bytes.total)} MB (${(bytes.total / expected.logs).toFixed(0)} bytes an event)`],
     ["store without raw rows", `${megabytes(bytes.total - raw)} MB`],
     [
@@ -163,6 +171,7 @@ function report(
     },
     { name: "events of it", value: expected.logs / cpuSeconds, unit: "events/CPU s" },
     { name: "most memory", value: peakRssMb, unit: "MB", goal: { atMost: GOALS.rssMb } },
+    { name: "written to the disk", value: writtenMb, unit: "MB" },
     { name: "store", value: bytes.total / 1e6, unit: "MB" },
     { name: "store without raw rows", value: (bytes.total - raw) / 1e6, unit: "MB" },
   ];

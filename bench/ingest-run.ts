@@ -25,8 +25,8 @@ export interface Run {
   readonly peakRssMb: number;
   /** Of all threads of the process: what it cost, however busy the machine was. */
   readonly cpuSeconds: number;
-  /** Megabytes that it gave the kernel for the disk; of pages that are written again and again each time counts. */
-  readonly writtenMb: number;
+  /** Megabytes that it gave the kernel for the disk, each time that a page is written; absent for the yardstick. */
+  readonly writtenMb?: number;
   /** Time and CPU as they were when the marked block was stored. */
   readonly atMark?: { readonly seconds: number; readonly cpuSeconds: number };
 }

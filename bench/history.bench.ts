@@ -1,0 +1,148 @@
+/**
+ * npm run bench:history — the day of bench:day as users get it: the built ingest begins at the head, and the day arrives as
+ * history, indexed chunk by chunk in a thread and merged into the index beside the head. From process start until all is
+ * merged. The portal and the node are those of bench:day, outside of the count; a first run records the portal's answers.
+ * BENCH_BLOCKS, BENCH_POOLS and BENCH_LOGS (a block) make the day smaller; HISTORY_THREADS is as for the ingest.
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { findFreePort } from "../deploy/check/servers.ts";
+import { poolEvents, pools, poolUsers } from "../services/evm-dex/store/collections.ts";
+import type { Store } from "../services/shared/storage/port.ts";
+import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
+import { end } from "./http-load/gateway-process.ts";
+import { CHAIN_ID, type Run, runIngest } from "./ingest-run.ts";
+import { startScript } from "./script.ts";
+import { readStoreBytes } from "./store-bytes.ts";
+import { buildDay, type DayExpected } from "./synthetic/day/folder.ts";
+
+const DAY_BLOCKS = 43_200;
+const size = {
+  blocks: Number(process.env.BENCH_BLOCKS ?? DAY_BLOCKS),
+  pools: Number(process.env.BENCH_POOLS ?? 20_000),
+  logsPerBlock: Number(process.env.BENCH_LOGS ?? 150),
+};
+/** A probe of Kubernetes waits ten seconds by the manifests; a head waits as long as /livez. */
+const GOALS = { longestWaitS: 5 };
+const POLL_MS = 250;
+
+const day = await buildDay(size, console.log);
+const { child, firstLine } = await startScript(new URL("./chains/day-server.ts", import.meta.url), {
+  args: [day.folder, String(size.pools)],
+  // Helper threads of the collector would take a core from what is measured.
+  flags: ["--single-threaded-gc"],
+});
+const lost = new AbortController();
+child.once("exit", (code) => lost.abort(new Error(`The portal and the node ended with ${code}.`)));
+try {
+  const urls = JSON.parse(firstLine) as { rpc: string; portal: string };
+  const { headNumber, firstDayBlock } = day.expected;
+  const probe = startProbe(await findFreePort());
+  const chunks: number[] = [];
+  let storeMb = 0;
+  const run = await runIngest(
+    { url: urls.rpc, deploymentsFile: day.deploymentsFile, headNumber },
+    {
+      mongodbUrl: undefined,
+      pollMs: POLL_MS,
+      markBlock: headNumber,
+      isDone({ fromBlock }) {
+        if (fromBlock !== chunks.at(-1)) chunks.push(fromBlock);
+        return fromBlock <= firstDayBlock;
+      },
+      signal: lost.signal,
+      env: {
+        EVM_PORTAL_8453: urls.portal,
+        START_BLOCK_8453: "",
+        HISTORY_DAYS: "3",
+        // What it holds of pools at the head is no history.
+        QUIET_POOLS_PER_SECOND: "0",
+        INGEST_METRICS_PORT: String(probe.port),
+      },
+      check: async (store, dataDir) => {
+        storeMb = readStoreBytes(join(dataDir, "evm-dex.sqlite")).total / 1e6;
+        return check(store, day.expected);
+      },
+    },
+  );
+  const asked = (await (await fetch(urls.rpc)).json()) as { portal: { made: number } };
+  report(run, { chunks: chunks.length - 1, longestWaitS: probe.stop(), storeMb, made: asked.portal.made });
+} finally {
+  await end(child);
+}
+
+/** Asks the ingest whether it lives, again and again: how long it holds its event loop at most. */
+function startProbe(port: number): { port: number; stop: () => number } {
+  let longestMs = 0;
+  let isStopped = false;
+  const run = async () => {
+    while (!isStopped) {
+      const startedMs = performance.now();
+      const answered = await fetch(`http://127.0.0.1:${port}/livez`).then(
+        (response) => response.ok,
+        () => false,
+      );
+      if (answered && !isStopped) longestMs = Math.max(longestMs, performance.now() - startedMs);
+      await sleep(100);
+    }
+  };
+  void run();
+  return {
+    port,
+    stop: () => {
+      isStopped = true;
+      return longestMs / 1000;
+    },
+  };
+}
+
+/** A bench of wrong numbers is worth nothing. Returns how many rows of events there are. */
+async function check(store: Store, expected: DayExpected): Promise<number> {
+  const filter = { chainId: CHAIN_ID };
+  const found = {
+    pools: await store.count(pools, filter),
+    swaps: await store.count(poolEvents, { ...filter, kind: "swap" }),
+  };
+  for (const name of ["pools", "swaps"] as const)
+    if (found[name] !== expected[name])
+      throw new Error(`${found[name]} ${name} are stored, ${expected[name]} were made.`);
+  console.log(`${await store.count(poolUsers, filter)} users of pools`);
+  return store.count(poolEvents, filter);
+}
+
+function report(
+  { seconds, cpuSeconds, peakRssMb, writtenMb = 0, atMark }: Run,
+  {
+    chunks,
+    longestWaitS,
+    storeMb,
+    made,
+  }: { chunks: number; longestWaitS: number; storeMb: number; made: number },
+): void {
+  const { tradeLogs } = day.expected;
+  const figures: Figure[] = [
+    { name: "from process start to the first rows at the head", value: atMark?.seconds ?? 0, unit: "s" },
+    { name: `a day of Base as history, ${chunks} chunks`, value: seconds / 60, unit: "minutes" },
+    { name: "events of it", value: tradeLogs / cpuSeconds, unit: "events/CPU s" },
+    { name: "most memory", value: peakRssMb, unit: "MB" },
+    { name: "store", value: storeMb, unit: "MB" },
+    { name: "written to the disk for it", value: writtenMb, unit: "MB" },
+    {
+      name: "longest that /livez waited",
+      value: longestWaitS,
+      unit: "s",
+      goal: { atMost: GOALS.longestWaitS },
+    },
+  ];
+  for (const { name, value, unit } of figures) console.log(`${name.padEnd(52)}${value.toFixed(2)} ${unit}`);
+  if (longestWaitS > GOALS.longestWaitS) {
+    console.log(`  not reached: ${GOALS.longestWaitS} s at most`);
+    process.exitCode = 1;
+  }
+  if (made > 0)
+    console.log(
+      `  ${made} answers were made during the run, on the cores of the ingest: run it again for its time.`,
+    );
+  const isWhole = size.blocks === DAY_BLOCKS && size.pools === 20_000 && size.logsPerBlock === 150;
+  if (isWhole && made === 0) recordFigures("history", figures);
+}
