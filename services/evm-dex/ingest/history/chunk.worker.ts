@@ -1,6 +1,7 @@
 /** The worker of chunk-thread.ts: indexes a chunk with a source and stores of its own. */
 import { withPortal } from "../../../shared/evm/portal/with-portal.ts";
 import { createEvmSource, type SourceLog } from "../../../shared/evm/source/source.ts";
+import { readInThread, type ThreadConfig } from "../../../shared/evm/thread/thread.ts";
 import { serveThread } from "../../../shared/process/thread-work.ts";
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import { openStoreInThread } from "../../../shared/storage/open-in-thread.ts";
@@ -15,8 +16,10 @@ serveThread<ChunkTask, PlannedChunk>({
     const send = (message: ChunkMessage) => post(message);
     const log: SourceLog = (message, fields) => send({ kind: "log", level: "warn", message, fields });
     const onEvent = (event: SourceEvent) => send({ kind: "event", event });
-    const nodes = createEvmSource({ chainId: chain.chainId, urls, log, onEvent });
-    const source = portalUrl === undefined ? nodes : withPortal(nodes, { url: portalUrl, log });
+    const portal = portalUrl === undefined ? undefined : { url: portalUrl };
+    const config: ThreadConfig = { chainId: chain.chainId, urls, log, onEvent, portal };
+    const nodes = createEvmSource(config);
+    const source = portal === undefined ? nodes : withPortal(nodes, { ...portal, log });
     return async (planned) => {
       const store = await openStoreInThread({
         service: "evm-dex",
@@ -30,6 +33,7 @@ serveThread<ChunkTask, PlannedChunk>({
         await store.declare(COLLECTIONS);
         const run = runChunksHere({
           ...{ store, source, chain, folder, maxAddresses },
+          openBulkSource: () => readInThread(source, config),
           log: (level, message, fields = {}) => send({ kind: "log", level, message, fields }),
         });
         // The thread is terminated where the chunk is to end early.

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { put, remove, removeWhere, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { feedAnswers, type PriceLinkRow, priceLinks, priceStarts } from "../../store/collections.ts";
 import { toLinkRow } from "../../store/price-links.ts";
@@ -58,12 +59,13 @@ async function lastLinks(
   return last;
 }
 
-/** All links up to a block, by block. */
+/** All links up to a block, by block; a day of Base has half a million, so the event loop turns between pages. */
 async function* linkPages(
   store: Store,
   { chainId, to }: { chainId: number; to: number },
 ): AsyncGenerator<PriceLinkRow[]> {
   for (let from = -1; ; ) {
+    await nextTurn();
     const page = await store.find(priceLinks, {
       filter: { chainId, blockNumber: { gt: from, lte: to } },
       order: [{ field: "blockNumber", direction: "asc" }],
