@@ -67,7 +67,7 @@ describe("estimate", () => {
   });
 
   it("takes as long as the slowest of units, bytes, events and answers", () => {
-    const cost = { calls: { eth_getLogs: 3_600 }, bytes: 4e9, events: 36_000_000 };
+    const cost = { calls: { eth_getLogs: 3_600 }, bytes: 4e9, events: 31_680_000 };
     const none = { means: FREE, provider: undefined, plan: undefined, latencyMs: undefined };
     expect(hoursOf(cost, none)).to.equal(undefined);
     expect(hoursOf(cost, { ...none, latencyMs: 1 })).to.equal(1);
