@@ -18,35 +18,17 @@ import {
 } from "../services/evm-dex/store/collections.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
-import { end } from "./http-load/gateway-process.ts";
+import { type Asked, isWholeDay, readDaySize, requireDay, startDaySource, WHOLE_DAY } from "./day-source.ts";
 import { CHAIN_ID, type Run, runIngest } from "./ingest-run.ts";
-import { cpuSecondsOf } from "./process-cost.ts";
-import { startScript } from "./script.ts";
 import { readStoreBytes, type StoreBytes } from "./store-bytes.ts";
-import { buildDay, type DayFolder } from "./synthetic/day/folder.ts";
+import { buildDay } from "./synthetic/day/folder.ts";
 
-const DAY_BLOCKS = 43_200;
-const size = {
-  blocks: Number(process.env.BENCH_BLOCKS ?? DAY_BLOCKS),
-  pools: Number(process.env.BENCH_POOLS ?? 20_000),
-  logsPerBlock: Number(process.env.BENCH_LOGS ?? 150),
-};
+const size = readDaySize(process.env);
 const hasPortal = process.env.BENCH_PORTAL !== "0";
 const GOALS = { seconds: 9 * 60, rssMb: 400 };
 const POLL_MS = 250;
 /** What does not grow with the blocks. */
 const BY_POOL: readonly { readonly name: string }[] = [pools, poolListings, poolStates, tokens];
-
-interface Asked {
-  readonly node: Readonly<Record<string, number>>;
-  readonly portal: {
-    readonly requests: number;
-    readonly bytes: number;
-    /** Answers of blocks: sent from the recording, made during the run. */
-    readonly recorded: number;
-    readonly made: number;
-  };
-}
 
 const day = await buildDay(size, console.log);
 const { expected } = day;
@@ -54,16 +36,9 @@ console.log(
   `${size.blocks} blocks of trades after ${expected.firstDayBlock} that make ${size.pools} pools: ` +
     `${expected.logs} logs, ${expected.swaps} swaps, ${megabytes(expected.bytes)} MB packed`,
 );
-const script = new URL("./chains/day-server.ts", import.meta.url);
-const { child, firstLine } = await startScript(script, {
-  args: [day.folder, String(size.pools)],
-  // Helper threads of the collector would take a core from what is measured.
-  flags: ["--single-threaded-gc"],
-});
-const lost = new AbortController();
-child.once("exit", (code) => lost.abort(new Error(`The portal and the node ended with ${code}.`)));
+const source = await startDaySource(day);
 try {
-  const urls = JSON.parse(firstLine) as { rpc: string; portal: string };
+  const { urls, signal } = source;
   let bytes: StoreBytes | undefined;
   const { headNumber } = expected;
   const run = await runIngest(
@@ -72,31 +47,25 @@ try {
       mongodbUrl: undefined,
       pollMs: POLL_MS,
       markBlock: expected.firstDayBlock,
-      signal: lost.signal,
+      signal,
       env: { EVM_PORTAL_8453: hasPortal ? urls.portal : "" },
       check: async (store, dataDir) => {
-        const rows = await check(store, day);
+        const rows = await check(store);
         bytes = readStoreBytes(join(dataDir, "evm-dex.sqlite"));
         return rows;
       },
     },
   );
-  const asked = (await (await fetch(urls.rpc)).json()) as Asked;
-  report(run, { bytes: bytes as StoreBytes, asked, serverCpuS: cpuSecondsOf(child.pid as number) });
+  const asked = await source.asked();
+  report(run, { bytes: bytes as StoreBytes, asked, serverCpuS: source.cpuSeconds() });
 } finally {
-  await end(child);
+  await source.stop();
 }
 
-/** A bench of wrong numbers is worth nothing. Returns how many rows of events there are. */
-async function check(store: Store, { expected: wanted }: DayFolder): Promise<number> {
+/** Returns how many rows of events there are. */
+async function check(store: Store): Promise<number> {
+  await requireDay(store, expected);
   const filter = { chainId: CHAIN_ID };
-  const found = {
-    pools: await store.count(pools, filter),
-    swaps: await store.count(poolEvents, { ...filter, kind: "swap" }),
-  };
-  for (const name of ["pools", "swaps"] as const)
-    if (found[name] !== wanted[name])
-      throw new Error(`${found[name]} ${name} are stored, ${wanted[name]} were made.`);
   const unpriced = await store.count(poolEvents, { ...filter, kind: "swap", valueUsd: null });
   const [links, sums] = [await store.count(priceLinks, filter), await store.count(rollups, filter)];
   console.log(`${unpriced} swaps without a value in USD, ${links} price links, ${sums} sums of v3 pools`);
@@ -117,7 +86,7 @@ function report(
   } = run;
   const raw = bytes.byCollection[poolEvents.name] ?? 0;
   const ofTrades = { seconds: seconds - atMark.seconds, cpuSeconds: cpuSeconds - atMark.cpuSeconds };
-  const scale = DAY_BLOCKS / size.blocks;
+  const scale = WHOLE_DAY.blocks / size.blocks;
   const [dayBytes, dayRaw] = [scaledBytes(bytes, scale), raw * scale];
   const source = asked.portal.requests > 0 ? "the portal" : "JSON-RPC";
   console.log(`\nfrom ${source}, into SQLite, from process start to the last row`);
@@ -157,11 +126,10 @@ function report(
   for (const [name, value] of lines) console.log(`${name.padEnd(28)}${value}`);
   for (const [name, part] of Object.entries(bytes.byCollection).slice(0, 8))
     console.log(`  ${name.padEnd(26)}${megabytes(part)} MB`);
-  const isWhole = size.blocks === DAY_BLOCKS && size.pools === 20_000 && size.logsPerBlock === 150;
   const isRecorded = asked.portal.made === 0;
   if (!isRecorded)
     console.log("  Answers were made during the run, on the cores of the ingest: run it again for its time.");
-  if (!isWhole || !isRecorded) return;
+  if (!isWholeDay(size) || !isRecorded) return;
   const figures: Figure[] = [
     {
       name: `a day of Base from ${source}`,

@@ -7,35 +7,22 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePort } from "../deploy/check/servers.ts";
-import { poolEvents, pools, poolUsers } from "../services/evm-dex/store/collections.ts";
-import type { Store } from "../services/shared/storage/port.ts";
+import { poolEvents } from "../services/evm-dex/store/collections.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
-import { end } from "./http-load/gateway-process.ts";
+import { isWholeDay, readDaySize, requireDay, startDaySource } from "./day-source.ts";
 import { CHAIN_ID, type Run, runIngest } from "./ingest-run.ts";
-import { startScript } from "./script.ts";
 import { readStoreBytes } from "./store-bytes.ts";
-import { buildDay, type DayExpected } from "./synthetic/day/folder.ts";
+import { buildDay } from "./synthetic/day/folder.ts";
 
-const DAY_BLOCKS = 43_200;
-const size = {
-  blocks: Number(process.env.BENCH_BLOCKS ?? DAY_BLOCKS),
-  pools: Number(process.env.BENCH_POOLS ?? 20_000),
-  logsPerBlock: Number(process.env.BENCH_LOGS ?? 150),
-};
+const size = readDaySize(process.env);
 /** A probe of Kubernetes waits ten seconds by the manifests; a head waits as long as /livez. */
 const GOALS = { longestWaitS: 5 };
 const POLL_MS = 250;
 
 const day = await buildDay(size, console.log);
-const { child, firstLine } = await startScript(new URL("./chains/day-server.ts", import.meta.url), {
-  args: [day.folder, String(size.pools)],
-  // Helper threads of the collector would take a core from what is measured.
-  flags: ["--single-threaded-gc"],
-});
-const lost = new AbortController();
-child.once("exit", (code) => lost.abort(new Error(`The portal and the node ended with ${code}.`)));
+const source = await startDaySource(day);
 try {
-  const urls = JSON.parse(firstLine) as { rpc: string; portal: string };
+  const { urls, signal } = source;
   const { headNumber, firstDayBlock } = day.expected;
   const probe = startProbe(await findFreePort());
   const chunks: number[] = [];
@@ -50,7 +37,7 @@ try {
         if (fromBlock !== chunks.at(-1)) chunks.push(fromBlock);
         return fromBlock <= firstDayBlock;
       },
-      signal: lost.signal,
+      signal,
       env: {
         EVM_PORTAL_8453: urls.portal,
         START_BLOCK_8453: "",
@@ -61,14 +48,15 @@ try {
       },
       check: async (store, dataDir) => {
         storeMb = readStoreBytes(join(dataDir, "evm-dex.sqlite")).total / 1e6;
-        return check(store, day.expected);
+        await requireDay(store, day.expected);
+        return store.count(poolEvents, { chainId: CHAIN_ID });
       },
     },
   );
-  const asked = (await (await fetch(urls.rpc)).json()) as { portal: { made: number } };
-  report(run, { chunks: chunks.length - 1, longestWaitS: probe.stop(), storeMb, made: asked.portal.made });
+  const { made } = (await source.asked()).portal;
+  report(run, { chunks: chunks.length - 1, longestWaitS: probe.stop(), storeMb, made });
 } finally {
-  await end(child);
+  await source.stop();
 }
 
 /** Asks the ingest whether it lives, again and again: how long it holds its event loop at most. */
@@ -94,20 +82,6 @@ function startProbe(port: number): { port: number; stop: () => number } {
       return longestMs / 1000;
     },
   };
-}
-
-/** A bench of wrong numbers is worth nothing. Returns how many rows of events there are. */
-async function check(store: Store, expected: DayExpected): Promise<number> {
-  const filter = { chainId: CHAIN_ID };
-  const found = {
-    pools: await store.count(pools, filter),
-    swaps: await store.count(poolEvents, { ...filter, kind: "swap" }),
-  };
-  for (const name of ["pools", "swaps"] as const)
-    if (found[name] !== expected[name])
-      throw new Error(`${found[name]} ${name} are stored, ${expected[name]} were made.`);
-  console.log(`${await store.count(poolUsers, filter)} users of pools`);
-  return store.count(poolEvents, filter);
 }
 
 function report(
@@ -143,6 +117,5 @@ function report(
     console.log(
       `  ${made} answers were made during the run, on the cores of the ingest: run it again for its time.`,
     );
-  const isWhole = size.blocks === DAY_BLOCKS && size.pools === 20_000 && size.logsPerBlock === 150;
-  if (isWhole && made === 0) recordFigures("history", figures);
+  if (isWholeDay(size) && made === 0) recordFigures("history", figures);
 }
