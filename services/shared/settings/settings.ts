@@ -160,7 +160,7 @@ export const SETTINGS = {
     parse: integer({ min: 1, max: 64 }),
     usedBy: ["ingest"],
     meaning:
-      "Chunks of history that are indexed at a time, each in a thread with a heap of its own; unset = a thread a core but one, 4 at most",
+      "Chunks of history that are indexed at a time, each in two threads of some 500 MB together; unset = one a core but one and 2 GB of memory, 4 at most",
   },
   EVM_RAW_DAYS: {
     parse: integer({ min: 0, max: 3_650 }),

@@ -1,4 +1,4 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import type { Worker } from "node:worker_threads";
 import type { SyncLog } from "../../../shared/index/follow-head.ts";
 import { createThread, createThreadClient } from "../../../shared/process/thread-work.ts";
@@ -9,6 +9,8 @@ import type { PlannedChunk } from "./scratch.ts";
 
 /** Chunks that are indexed at a time at most: each needs a file of a day's rows, and memory for all pools. */
 const MOST_CHUNKS = 4;
+/** A chunk's two threads take some 500 MB (`npm run bench:history`); all together a quarter of the memory that there is. */
+const MEMORY_A_CHUNK = 2 ** 31;
 
 /** The first message to the thread: its stores, its endpoints, and what is deployed. */
 export interface ChunkTask {
@@ -41,9 +43,22 @@ export interface ChunkThreadOptions {
   readonly startWorker?: () => Worker;
 }
 
-/** Where no setting says how many: one core is left to the head. */
-export function chunksAtATime(): number {
-  return Math.max(1, Math.min(MOST_CHUNKS, availableParallelism() - 1));
+/** Where no setting says how many: one core is left to the head, and most of the memory to all else. */
+export function chunksAtATime({
+  cores = availableParallelism(),
+  memoryBytes = memoryOfProcess(),
+}: {
+  cores?: number;
+  memoryBytes?: number;
+} = {}): number {
+  return Math.max(1, Math.min(MOST_CHUNKS, cores - 1, Math.floor(memoryBytes / MEMORY_A_CHUNK)));
+}
+
+/** That of the machine, or of the container where that has a limit. */
+function memoryOfProcess(): number {
+  // Deno has no such function; 0 = no limit.
+  const limit = process.constrainedMemory?.() ?? 0;
+  return limit === 0 ? totalmem() : Math.min(limit, totalmem());
 }
 
 /** Runs each chunk in a thread of its own, so that the head does not wait for it. */

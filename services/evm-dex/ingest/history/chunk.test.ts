@@ -1,8 +1,10 @@
+import { availableParallelism } from "node:os";
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { BlockHeader } from "../../../shared/evm/port.ts";
 import { chunkStart, planChunk } from "./chunk.ts";
+import { chunksAtATime } from "./chunk-thread.ts";
 
 const DAY = 86_400;
 const HOUR = 3_600;
@@ -78,5 +80,19 @@ describe("history chunk", () => {
     const chunk = await planChunk(source, { ...wanted, since: 0, oldest: 1_490 });
     expect(chunk?.from.number).to.equal(1_490);
     expect(asked.length).to.be.lessThan(30);
+  });
+});
+
+describe("chunksAtATime", () => {
+  it("leaves a core to the head, and three quarters of the memory to all else", () => {
+    const GB = 2 ** 30;
+    const chunks = (cores: number, gigabytes: number) =>
+      chunksAtATime({ cores, memoryBytes: gigabytes * GB });
+    expect([chunks(1, 64), chunks(2, 64), chunks(3, 64), chunks(64, 64)]).to.deep.equal([1, 1, 2, 4]);
+    expect([chunks(8, 1.5), chunks(8, 4), chunks(8, 7.8), chunks(8, 8)]).to.deep.equal([1, 2, 3, 4]);
+  });
+
+  it("knows the machine's own", () => {
+    expect(chunksAtATime()).to.be.within(1, Math.max(1, availableParallelism() - 1));
   });
 });
