@@ -1,4 +1,5 @@
 import { INTERVAL_SECONDS, type Interval } from "../../shared/contract/candle-params.ts";
+import type { CandleTrade } from "../metrics/candle.ts";
 import { DAY } from "./random-world.ts";
 import type { Reference } from "./reference.ts";
 
@@ -21,23 +22,42 @@ export interface Candle {
   trades: number;
 }
 
-/** Of each candle's trades, one after the other. */
-export function foldTrades(reference: Reference, mint: string, interval: Interval): Map<number, Candle> {
-  const candles = new Map<number, Candle>();
-  for (const { time, priceUsd, valueUsd, amount, ...trade } of reference.trades) {
-    if (trade.mint !== mint) continue;
+/**
+ * Of each candle's trades, one after the other, each as its contest ended. Candles of several contests are left out: they
+ * belong to the first one (metrics/contested-candle.ts), by the minutes, hours and days that are stored.
+ */
+export function foldTrades(
+  reference: Reference,
+  mint: string,
+  interval: Interval,
+): Map<number, Candle | "several contests"> {
+  const candles = new Map<number, Candle | "several contests">();
+  const contests = new Map<number, string>();
+  for (const { time, ifRefused, ...told } of reference.trades) {
+    if (told.mint !== mint) continue;
     const start = startOf(time, interval);
+    if (ifRefused !== undefined) {
+      const { contest } = ifRefused;
+      const name = `${contest.mint} ${contest.since}`;
+      if ((contests.get(start) ?? name) !== name) candles.set(start, "several contests");
+      contests.set(start, name);
+    }
+    const trade = ifRefused !== undefined && reference.isRefused(ifRefused.contest) ? ifRefused.trade : told;
     const known = candles.get(start);
-    const value = Math.round(valueUsd * 2 ** 20) / 2 ** 20;
-    candles.set(start, {
-      open: known?.open ?? priceUsd,
-      high: Math.max(known?.high ?? 0, priceUsd),
-      low: Math.min(known?.low ?? Number.POSITIVE_INFINITY, priceUsd),
-      close: priceUsd,
-      volumeUsd: (known?.volumeUsd ?? 0) + value,
-      volumeToken: (known?.volumeToken ?? 0) + amount,
-      trades: (known?.trades ?? 0) + 1,
-    });
+    if (trade !== null && known !== "several contests") candles.set(start, withTrade(known, trade));
   }
   return candles;
+}
+
+function withTrade(known: Candle | undefined, { priceUsd, valueUsd, amount }: CandleTrade): Candle {
+  const value = Math.round(valueUsd * 2 ** 20) / 2 ** 20;
+  return {
+    open: known?.open ?? priceUsd,
+    high: Math.max(known?.high ?? 0, priceUsd),
+    low: Math.min(known?.low ?? Number.POSITIVE_INFINITY, priceUsd),
+    close: priceUsd,
+    volumeUsd: (known?.volumeUsd ?? 0) + value,
+    volumeToken: (known?.volumeToken ?? 0) + amount,
+    trades: (known?.trades ?? 0) + 1,
+  };
 }

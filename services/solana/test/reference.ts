@@ -1,6 +1,7 @@
 import type { Cell } from "../../shared/contract/column.ts";
 import { buildBlockRows, type TokenCandleTrade } from "../ingest/block-rows.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";
+import type { ContestName } from "../metrics/contested-candle.ts";
 import { PriceTracker } from "../price/price-tracker.ts";
 import type { PoolTransactionRow, SupplyRow, TokenTransactionRow } from "../store/collections.ts";
 
@@ -39,6 +40,8 @@ export class Reference {
   /** As all trades left it. */
   readonly book = new PriceTracker();
   readonly #blocks: readonly TimedBlock[];
+  /** Contests about prices that were lost. */
+  readonly #refused: ReadonlySet<string>;
   readonly #rowsFromSlot: number;
 
   /** @param options.rowsFromSlot rows of earlier slots are not kept any more */
@@ -52,8 +55,15 @@ export class Reference {
       this.supplyRows.push(...rows.supplyRows);
       this.trades.push(...rows.candleTrades.map((trade) => ({ ...trade, time })));
     }
+    const verdicts = book.drainVerdicts().filter(({ isRefused }) => isRefused);
+    this.#refused = new Set(verdicts.map(({ mint, contest }) => nameOf({ mint, since: contest.since })));
     this.headTime = blocks.at(-1)?.time ?? 0;
     this.#rowsFromSlot = options.rowsFromSlot ?? 0;
+  }
+
+  /** Whether a price was taken back in the end: then candles show the other reading of its trades. */
+  isRefused(contest: ContestName): boolean {
+    return this.#refused.has(nameOf(contest));
   }
 
   tokenTransactions(
@@ -149,6 +159,10 @@ const SUPPLY_COLUMNS = [
   ...["blockTime", "blockNumber", "txSignature", "tokenAddress", "operationType"],
   ...["accountCount", "authority", "amount", "amountUI", "decimals"],
 ];
+
+function nameOf({ mint, since }: ContestName): string {
+  return `${mint} ${since}`;
+}
 
 function supplyCells(row: SupplyRow): Cell[] {
   const amount = Number(row.amount);
