@@ -11,6 +11,7 @@ import type { SourceEvent } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeThorough } from "../../shared/testkit/describe.ts";
+import { countLoopTurns } from "../../shared/testkit/loop-turns.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChunksInThreads } from "../ingest/history/chunk-thread.ts";
 import { type GrowContext, growHistory, growOnce } from "../ingest/history/grow.ts";
@@ -134,21 +135,16 @@ describeThorough("evm-dex ingest: history", () => {
     const grown = await startTestIngest(chain, { startBlock });
     try {
       await grown.catchUp();
-      let turn = 0;
-      const count = () => {
-        turn += 1;
-        counting = setImmediate(count);
-      };
-      let counting = setImmediate(count);
+      const loop = countLoopTurns();
       const turns: number[] = [];
       const write = grown.store.write.bind(grown.store);
       grown.store.write = async (steps) => {
         // A chunk that is indexed waits for blocks in any case.
-        if (steps.length > 0) turns.push(turn);
+        if (steps.length > 0) turns.push(loop.turns());
         await write(steps);
       };
       while (await growOnce(growing(grown)));
-      clearImmediate(counting);
+      loop.stop();
       expect(turns.length).to.be.greaterThan(8);
       expect(new Set(turns).size).to.equal(turns.length);
     } finally {

@@ -154,7 +154,7 @@ export const SETTINGS = {
     parse: text(),
     usedBy: ["ingest"],
     meaning:
-      "Folder of the files in which history is indexed before it is merged, some 3 GB for a day of Base in each thread; unset = DATA_DIR",
+      "Folder of the files in which history is indexed before it is merged, some 3 GB for a day of Base in each chunk that is indexed, and one more; unset = DATA_DIR",
   },
   HISTORY_THREADS: {
     parse: integer({ min: 1, max: 64 }),

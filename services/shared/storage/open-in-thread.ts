@@ -1,5 +1,5 @@
 import { openMongoStore } from "./mongodb/store.ts";
-import { databaseOf, fileOf, type OpenStoreOptions } from "./open.ts";
+import { databaseOf, type OpenStoreOptions, sqliteOptionsOf } from "./open.ts";
 import type { Store } from "./port.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 
@@ -8,12 +8,8 @@ import { openSqliteStore } from "./sqlite/store.ts";
  * store's folder exists by then.
  */
 export function openStoreInThread(options: OpenStoreOptions): Promise<Store> {
-  const { service, dataDir, mongodbUrl, mappedBytes, logBytes } = options;
+  const { service, mongodbUrl } = options;
   return mongodbUrl === undefined
-    ? openSqliteStore({
-        path: fileOf(service, dataDir),
-        ...(mappedBytes !== undefined && { mappedBytes }),
-        ...(logBytes !== undefined && { logBytes }),
-      })
+    ? openSqliteStore(sqliteOptionsOf(options))
     : openMongoStore({ url: mongodbUrl, database: databaseOf(service) });
 }

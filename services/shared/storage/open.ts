@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Access, Store } from "./port.ts";
+import type { SqliteOptions } from "./sqlite/open-connection.ts";
 
 export interface OpenStoreOptions {
   /** Name of the service; each service has its own file or database. */
@@ -20,14 +21,8 @@ export interface OpenStoreOptions {
  * Opens the store of a service: `<dataDir>/<service>.sqlite`, or the MongoDB database `chaintables_<service>`
  * (with _ for -). Loads only the adapter that it uses. Throws ConfigError, or Error, that says which right is missing.
  */
-export async function openStore({
-  service,
-  mongodbUrl,
-  dataDir,
-  mappedBytes,
-  logBytes,
-  access = "write",
-}: OpenStoreOptions): Promise<Store> {
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const { service, mongodbUrl, dataDir, access = "write" } = options;
   if (!/^[a-z][a-z0-9-]*$/.test(service)) {
     throw new TypeError(
       `Cannot open the store of "${service}": a service name is lower-case letters, digits and -`,
@@ -39,13 +34,22 @@ export async function openStore({
   }
   const { isWritable } = await import("./sqlite/access.ts");
   const { openSqliteStore } = await import("./sqlite/store.ts");
-  const path = fileOf(service, dataDir);
-  return openSqliteStore({
-    path,
-    readOnly: !(await isWritable(path, { dataDir, access })),
+  const file = sqliteOptionsOf(options);
+  return openSqliteStore({ ...file, readOnly: !(await isWritable(file.path, { dataDir, access })) });
+}
+
+/** The service's file, and how it is opened. */
+export function sqliteOptionsOf({
+  service,
+  dataDir,
+  mappedBytes,
+  logBytes,
+}: OpenStoreOptions): Pick<SqliteOptions, "path" | "mappedBytes" | "logBytes"> {
+  return {
+    path: fileOf(service, dataDir),
     ...(mappedBytes !== undefined && { mappedBytes }),
     ...(logBytes !== undefined && { logBytes }),
-  });
+  };
 }
 
 export function databaseOf(service: string): string {

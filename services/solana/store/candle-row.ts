@@ -71,7 +71,8 @@ export async function settleCandles(
   );
 }
 
-function nameOf({ mint, since }: ContestName): string {
+/** One text for each contest. */
+export function nameOf({ mint, since }: ContestName): string {
   return `${mint} ${since}`;
 }
 

@@ -1,5 +1,6 @@
 import { INTERVAL_SECONDS, type Interval } from "../../shared/contract/candle-params.ts";
 import type { CandleTrade } from "../metrics/candle.ts";
+import { nameOf } from "../store/candle-row.ts";
 import { DAY } from "./random-world.ts";
 import type { Reference } from "./reference.ts";
 
@@ -37,8 +38,7 @@ export function foldTrades(
     if (told.mint !== mint) continue;
     const start = startOf(time, interval);
     if (ifRefused !== undefined) {
-      const { contest } = ifRefused;
-      const name = `${contest.mint} ${contest.since}`;
+      const name = nameOf(ifRefused.contest);
       if ((contests.get(start) ?? name) !== name) candles.set(start, "several contests");
       contests.set(start, name);
     }

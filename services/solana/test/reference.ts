@@ -3,6 +3,7 @@ import { buildBlockRows, type TokenCandleTrade } from "../ingest/block-rows.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";
 import type { ContestName } from "../metrics/contested-candle.ts";
 import { PriceTracker } from "../price/price-tracker.ts";
+import { nameOf } from "../store/candle-row.ts";
 import type { PoolTransactionRow, SupplyRow, TokenTransactionRow } from "../store/collections.ts";
 
 const TX_TYPES = ["buy", "sell", "add_liquidity", "remove_liquidity"];
@@ -159,10 +160,6 @@ const SUPPLY_COLUMNS = [
   ...["blockTime", "blockNumber", "txSignature", "tokenAddress", "operationType"],
   ...["accountCount", "authority", "amount", "amountUI", "decimals"],
 ];
-
-function nameOf({ mint, since }: ContestName): string {
-  return `${mint} ${since}`;
-}
 
 function supplyCells(row: SupplyRow): Cell[] {
   const amount = Number(row.amount);

@@ -3,6 +3,7 @@ import { afterEach, describe, it } from "mocha";
 import { finalBlocks } from "../../../shared/evm/finality/finality.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
+import { countLoopTurns } from "../../../shared/testkit/loop-turns.ts";
 import { DAY, HOUR } from "../../metrics/bucket.ts";
 import { COLLECTIONS, poolEvents } from "../../store/collections.ts";
 import { CHAIN_ID, checkpointRow, eventRow } from "../../test/kit/rows.ts";
@@ -43,20 +44,15 @@ describe("Retention looks for work", () => {
     );
     const end = { number: 31, hash: "0x1f", time: LOOKED_AT + 30 * DAY };
     await store.write([put(poolEvents, days), put(finalBlocks, [{ chainId: CHAIN_ID, ...end }])]);
-    let turns = 0;
-    const count = () => {
-      turns += 1;
-      counting = setImmediate(count);
-    };
-    let counting = setImmediate(count);
+    const loop = countLoopTurns();
     await retention.afterBatch({
       checkpoint: checkpointRow({ blockNumber: end.number, blockTime: end.time, fromTime: LOOKED_AT }),
       events: 10_000,
       isFollowing: false,
     });
-    clearImmediate(counting);
+    loop.stop();
     expect(await store.count(poolEvents, {})).to.be.lessThan(5);
-    expect(turns).to.be.greaterThan(10);
+    expect(loop.turns()).to.be.greaterThan(10);
   });
 
   it("never where all rows are kept", async () => {
