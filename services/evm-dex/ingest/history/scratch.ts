@@ -1,5 +1,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { readBoot } from "../../../shared/process/boot.ts";
+import { isDamaged } from "../../../shared/storage/damage.ts";
 import { collection, put, type Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { COLLECTIONS, discoveries, poolListings, pools, tokens } from "../../store/collections.ts";
@@ -19,6 +21,8 @@ const historyChunks = collection({
     toBlock: "int",
     warmFrom: "int",
     parentHash: "text",
+    /** Since which start of the machine it is written (boot.ts); null in a file of an earlier version. */
+    boot: "text?",
   },
   key: ["chainId"],
   indexes: [],
@@ -40,17 +44,25 @@ export interface ScratchPlace {
   readonly chainId: number;
   /** The last block of the chunk. */
   readonly to: number;
+  /** readBoot(); injected by tests. */
+  readonly boot?: string;
 }
 
-/** The file in which a chunk is indexed before it is merged. It outlives the process, so that a killed run goes on. */
+/**
+ * The file in which a chunk is indexed before it is merged. It outlives the process, so that a killed run goes on. Nothing
+ * waits until it is on the disk: a file from before the machine's last start may be damaged, and is made anew
+ * (docs/decisions/0135).
+ */
 export class ScratchStore {
   readonly store: Store;
   readonly #own: Store;
   readonly #path: string;
+  readonly #boot: string;
 
-  private constructor({ own, main, path }: { own: Store; main: Store; path: string }) {
+  private constructor({ own, main, path, boot }: { own: Store; main: Store; path: string; boot: string }) {
     this.#own = own;
     this.#path = path;
+    this.#boot = boot;
     this.store = layeredStore(own, { shared: main, collections: SHARED });
   }
 
@@ -59,7 +71,7 @@ export class ScratchStore {
     folder,
     chainId,
     block,
-  }: Omit<ScratchPlace, "to"> & { block: number }): Promise<void> {
+  }: Pick<ScratchPlace, "folder" | "chainId"> & { block: number }): Promise<void> {
     const name = new RegExp(`^${prefixOf(chainId)}(\\d+)\\.sqlite`);
     // A folder that is not there yet holds none.
     const files = await readdir(folder).catch(() => []);
@@ -69,12 +81,16 @@ export class ScratchStore {
     }
   }
 
-  static async open(main: Store, { folder, chainId, to }: ScratchPlace): Promise<ScratchStore> {
+  static async open(main: Store, { folder, chainId, to, boot: given }: ScratchPlace): Promise<ScratchStore> {
     await mkdir(folder, { recursive: true });
     const path = join(folder, `${prefixOf(chainId)}${to}.sqlite`);
-    const own = await openSqliteStore({ path, mappedBytes: 0, logBytes: LOG_BYTES });
-    await own.declare([...COLLECTIONS, historyChunks]);
-    return new ScratchStore({ own, main, path });
+    const boot = given ?? (await readBoot());
+    let own = await openOfBoot(path, { chainId, boot });
+    if (own === undefined) {
+      await removeFiles(path);
+      own = await openFile(path);
+    }
+    return new ScratchStore({ own, main, path, boot });
   }
 
   /** The chunk that it holds; undefined in a new file. */
@@ -89,7 +105,7 @@ export class ScratchStore {
   async plan({ chunk, parentHash }: PlannedChunk): Promise<void> {
     const { chainId, from, start, to, warmFrom } = chunk;
     const place = { fromBlock: from.number, fromTime: from.time, start, toBlock: to, warmFrom };
-    await this.#own.write([put(historyChunks, [{ chainId, ...place, parentHash }])]);
+    await this.#own.write([put(historyChunks, [{ chainId, ...place, parentHash, boot: this.#boot }])]);
   }
 
   async close(): Promise<void> {
@@ -99,8 +115,38 @@ export class ScratchStore {
   /** Closes it, and deletes the file. */
   async remove(): Promise<void> {
     await this.close();
-    for (const end of ["", "-wal", "-shm"]) await rm(`${this.#path}${end}`, { force: true });
+    await removeFiles(this.#path);
   }
+}
+
+async function openFile(path: string): Promise<Store> {
+  const own = await openSqliteStore({ path, mappedBytes: 0, logBytes: LOG_BYTES, survivesPowerCut: false });
+  await own.declare([...COLLECTIONS, historyChunks]);
+  return own;
+}
+
+/** Undefined where the file may be damaged: written before the machine's last start, or not readable now. */
+async function openOfBoot(
+  path: string,
+  { chainId, boot }: { chainId: number; boot: string },
+): Promise<Store | undefined> {
+  let own: Store | undefined;
+  try {
+    own = await openFile(path);
+    const row = await own.get(historyChunks, { chainId });
+    if ((row?.boot ?? boot) === boot) return own;
+  } catch (error) {
+    if (!isDamaged(error)) {
+      await own?.close();
+      throw error;
+    }
+  }
+  await own?.close();
+  return undefined;
+}
+
+async function removeFiles(path: string): Promise<void> {
+  for (const end of ["", "-wal", "-shm"]) await rm(`${path}${end}`, { force: true });
 }
 
 function prefixOf(chainId: number): string {

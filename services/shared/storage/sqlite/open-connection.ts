@@ -11,6 +11,11 @@ export interface SqliteOptions {
    * is copied once. All processes that write a file should agree.
    */
   readonly logBytes?: number;
+  /**
+   * Default true: a power cut may lose the last transactions, never consistency. False: it may damage the file, for nothing
+   * waits for the disk. A killed process loses nothing in either case.
+   */
+  readonly survivesPowerCut?: boolean;
   /** Rejects every write; the file must exist. */
   readonly readOnly?: boolean;
   /** How long a write waits for another process's transaction before it fails; 30 s by default. */
@@ -82,8 +87,7 @@ function configure(connection: Connection, options: SqliteOptions): void {
       "CREATE TABLE IF NOT EXISTS _collections (name TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL) STRICT, WITHOUT ROWID",
     );
   }
-  // NORMAL in WAL mode: a power cut may lose the last transactions, never consistency; a killed process loses nothing.
-  connection.exec("PRAGMA synchronous = NORMAL");
+  connection.exec(`PRAGMA synchronous = ${options.survivesPowerCut === false ? "OFF" : "NORMAL"}`);
   limitCache(connection, CACHE_KB);
   connection.exec(`PRAGMA mmap_size = ${Math.trunc(options.mappedBytes ?? 2 ** 26)}`);
   connection.exec("PRAGMA temp_store = MEMORY");
