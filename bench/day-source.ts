@@ -1,5 +1,7 @@
 /** What the benches of a day share: its size, the process that it comes from, and a check of what was stored. */
-import { poolEvents, pools } from "../services/evm-dex/store/collections.ts";
+import { DAY } from "../services/evm-dex/metrics/bucket.ts";
+import { pools, rollups } from "../services/evm-dex/store/collections.ts";
+import { v2Rollups } from "../services/evm-dex/store/v2-collections.ts";
 import type { Store } from "../services/shared/storage/port.ts";
 import { end } from "./http-load/gateway-process.ts";
 import { CHAIN_ID } from "./ingest-run.ts";
@@ -66,10 +68,11 @@ export async function startDaySource(day: DayFolder): Promise<DaySource> {
 /** A bench of wrong numbers is worth nothing. Throws unless all pools and swaps are stored. */
 export async function requireDay(store: Store, expected: DayExpected): Promise<void> {
   const filter = { chainId: CHAIN_ID };
-  const found = {
-    pools: await store.count(pools, filter),
-    swaps: await store.count(poolEvents, { ...filter, kind: "swap" }),
-  };
+  // In buckets of days, which no retention removes: the events of an old day are not kept.
+  const days = { ...filter, span: DAY };
+  const { swapCount: v3 } = await store.sum(rollups, days, ["swapCount"]);
+  const { swapCount: v2 } = await store.sum(v2Rollups, days, ["swapCount"]);
+  const found = { pools: await store.count(pools, filter), swaps: v3 + v2 };
   for (const name of ["pools", "swaps"] as const)
     if (found[name] !== expected[name])
       throw new Error(`${found[name]} ${name} are stored, ${expected[name]} were made.`);

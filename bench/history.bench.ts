@@ -3,6 +3,8 @@
  * history, indexed chunk by chunk in a thread and merged into the index beside the head. From process start until all is
  * merged. The portal and the node are those of bench:day, outside of the count; a first run records the portal's answers.
  * BENCH_BLOCKS, BENCH_POOLS and BENCH_LOGS (a block) make the day smaller; HISTORY_THREADS is as for the ingest.
+ *
+ * npm run bench:history-old — the same day 41 days before the head: of most days of a year neither events nor minutes are kept.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,12 +14,14 @@ import { type Figure, recordFigures } from "../services/shared/testkit/bench-rec
 import { isWholeDay, readDaySize, requireDay, startDaySource } from "./day-source.ts";
 import { CHAIN_ID, type Run, runIngest } from "./ingest-run.ts";
 import { readStoreBytes } from "./store-bytes.ts";
-import { buildDay } from "./synthetic/day/folder.ts";
+import { buildDay, type DaySize } from "./synthetic/day/folder.ts";
 
-const size = readDaySize(process.env);
+const daysAgo = Number(process.argv[2] ?? 0);
+const size: DaySize = { ...readDaySize(process.env), ...(daysAgo > 0 && { daysAgo }) };
 /** A probe of Kubernetes waits ten seconds by the manifests; a head waits as long as /livez. */
 const GOALS = { longestWaitS: 5 };
 const POLL_MS = 250;
+const DAY_NAME = daysAgo > 0 ? `a day of Base ${daysAgo} days ago` : "a day of Base";
 
 const day = await buildDay(size, console.log);
 const source = await startDaySource(day);
@@ -41,7 +45,7 @@ try {
       env: {
         EVM_PORTAL_8453: urls.portal,
         START_BLOCK_8453: "",
-        HISTORY_DAYS: "3",
+        HISTORY_DAYS: String(daysAgo + 3),
         // What it holds of pools at the head is no history.
         QUIET_POOLS_PER_SECOND: "0",
         INGEST_METRICS_PORT: String(probe.port),
@@ -96,7 +100,7 @@ function report(
   const { tradeLogs } = day.expected;
   const figures: Figure[] = [
     { name: "from process start to the first rows at the head", value: atMark?.seconds ?? 0, unit: "s" },
-    { name: `a day of Base as history, ${chunks} chunks`, value: seconds / 60, unit: "minutes" },
+    { name: `${DAY_NAME} as history, ${chunks} chunks`, value: seconds / 60, unit: "minutes" },
     { name: "events of it", value: tradeLogs / cpuSeconds, unit: "events/CPU s" },
     { name: "most memory", value: peakRssMb, unit: "MB" },
     { name: "store", value: storeMb, unit: "MB" },
@@ -117,5 +121,5 @@ function report(
     console.log(
       `  ${made} answers were made during the run, on the cores of the ingest: run it again for its time.`,
     );
-  if (isWholeDay(size) && made === 0) recordFigures("history", figures);
+  if (isWholeDay(size) && made === 0) recordFigures(daysAgo > 0 ? "history-old" : "history", figures);
 }

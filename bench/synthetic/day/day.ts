@@ -16,11 +16,17 @@ export interface DayOptions {
   readonly blocks?: number;
   /** Logs of a block on average; default 150, which makes 6.5 million a day. */
   readonly logsPerBlock?: number;
+  /** How many days and hours the last HEAD_BLOCKS are younger than all others; default 0. */
+  readonly daysAgo?: number;
 }
 
 /** So many pools are made in each block before the day. */
 const POOLS_A_BLOCK = 100;
 const DAY_START = 1_780_000_000;
+/** More than an ingest begins below the head, so that it begins after a day that is `daysAgo`. */
+const HEAD_BLOCKS = 40;
+/** Of these the first comes so long before the others that the day before is no chunk of an hour or six. */
+const HEAD_GAP_S = 8 * 3_600;
 /** The pools are older than the day: an old pool has its full vote in prices. */
 const POOL_AGE_S = 40 * 86_400;
 /** Pool of rank n trades 1 / n^ZIPF as often as the first. */
@@ -53,11 +59,13 @@ export class SyntheticDay {
   readonly #pools: (V3DayPool | V2DayPool)[] = [];
   readonly #blocks: number;
   readonly #logsPerBlock: number;
+  readonly #daysAgo: number;
 
-  constructor({ chain, pools = 20_000, blocks = 43_200, logsPerBlock = 150 }: DayOptions) {
+  constructor({ chain, pools = 20_000, blocks = 43_200, logsPerBlock = 150, daysAgo = 0 }: DayOptions) {
     this.market = makeMarket(chain, { pools });
     this.#blocks = blocks;
     this.#logsPerBlock = logsPerBlock;
+    this.#daysAgo = daysAgo;
     this.#wallets = Array.from({ length: WALLETS }, () => anyAddress(this.#random));
     this.#routers = Array.from({ length: ROUTERS }, () => anyAddress(this.#random));
     this.#shares = new Float64Array(pools);
@@ -71,12 +79,20 @@ export class SyntheticDay {
     let parentHash = ZERO_HASH;
     for (let number = 0; number < first + this.#blocks; number++) {
       const isDay = number >= first;
-      const timestamp = isDay ? DAY_START + 2 * (number - first) : DAY_START - POOL_AGE_S + 2 * number;
+      const timestamp = isDay ? this.#timeOf(number - first) : DAY_START - POOL_AGE_S + 2 * number;
       const transactions = isDay ? this.#trade(number) : this.#createPools(number);
       const block = this.#assemble({ number, timestamp, parentHash, transactions });
       parentHash = block.header.hash;
       yield block;
     }
+  }
+
+  /** Unix seconds of a block of the day. */
+  #timeOf(block: number): number {
+    const time = DAY_START + 2 * block;
+    const head = block - (this.#blocks - HEAD_BLOCKS);
+    if (head < 0 || this.#daysAgo === 0) return time;
+    return time + this.#daysAgo * 86_400 + (head > 0 ? HEAD_GAP_S : 0);
   }
 
   #createPools(number: number): Transaction[] {

@@ -15,6 +15,8 @@ export interface DaySize {
   readonly pools: number;
   readonly blocks: number;
   readonly logsPerBlock: number;
+  /** DayOptions.daysAgo; absent = 0. */
+  readonly daysAgo?: number;
 }
 
 /** What a right index of the day must hold. */

@@ -9,3 +9,6 @@ export const KEPT_SECONDS: Readonly<Record<Span, number>> = {
   [HOUR]: 400 * DAY,
   [DAY]: Number.POSITIVE_INFINITY,
 };
+
+/** As KEPT_SECONDS for the TVL of hours: a month of candles; longer ranges are of days. */
+export const KEPT_TVL_HOURS_SECONDS = 40 * DAY;

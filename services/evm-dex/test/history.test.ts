@@ -9,17 +9,15 @@ import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.
 import { createTraders, type Traders } from "../../../deploy/devnet/traders.ts";
 import type { SourceEvent } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import { openStore } from "../../shared/storage/open.ts";
-import type { Store } from "../../shared/storage/port.ts";
 import { describeThorough } from "../../shared/testkit/describe.ts";
 import { countLoopTurns } from "../../shared/testkit/loop-turns.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChunksInThreads } from "../ingest/history/chunk-thread.ts";
 import { type GrowContext, growHistory, growOnce } from "../ingest/history/grow.ts";
 import { runChunksHere } from "../ingest/history/run-chunk.ts";
-import { positionText } from "../metrics/lp-position.ts";
-import { protocolOf } from "../protocols/index.ts";
-import { discoveries, type PoolRow, pools } from "../store/collections.ts";
-import { dumpStore, startTestIngest, type TestIngest } from "./kit/harness.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
+import { expectSame, rowsOf } from "./kit/history-rows.ts";
+import { growKilled } from "./kit/killed-growth.ts";
 import { actOnAerodrome } from "./v2/aerodrome-busy.ts";
 
 const GENESIS_S = 1_760_000_000;
@@ -102,28 +100,11 @@ describeThorough("evm-dex ingest: history", () => {
     const grown = await startTestIngest(chain, { startBlock });
     try {
       await grown.catchUp();
-      let [kills, writes] = [0, 0];
-      const mortal = mortalStore(grown.store, () => {
-        writes += 1;
-        // Each life is a write longer than the one before, so that every write is once the last.
-        if (writes <= kills) return;
-        kills += 1;
-        writes = 0;
-        throw new Error("killed");
+      const kills = await growKilled(chain, {
+        startBlock,
+        store: grown.store,
+        grow: (it) => growOnce(growing(it)),
       });
-      for (;;) {
-        writes = 0;
-        let ingest: TestIngest | undefined;
-        try {
-          ingest = await startTestIngest(chain, { startBlock, store: mortal });
-          await ingest.catchUp();
-          if (!(await growOnce(growing(ingest)))) break;
-        } catch (error) {
-          expect(String(error)).to.contain("killed");
-        } finally {
-          await ingest?.close();
-        }
-      }
       expect(kills).to.be.greaterThan(8);
       expectSame(await rowsOf(grown), fresh);
     } finally {
@@ -276,21 +257,6 @@ describeThorough("evm-dex ingest: history", () => {
     }
   });
 
-  it("keeps no old events but each pool's last where these are not wanted, and all buckets", async () => {
-    const grown = await startTestIngest(chain, { startBlock });
-    try {
-      await grown.catchUp();
-      while (await growOnce(growing(grown, { rawDays: -1 })));
-      const rows = await rowsOf(grown);
-      const old = (list: Rows) => list.filter(({ blockNumber }) => (blockNumber as number) < startBlock);
-      const kept = old(rows.pool_events as Rows);
-      expect(kept.length).to.be.lessThan(old(fresh.pool_events as Rows).length / 5);
-      expectSame({ ...rows, pool_events: [] }, { ...fresh, pool_events: [] });
-    } finally {
-      await grown.close();
-    }
-  });
-
   it("goes back to the chunk where a reorg undoes a user's first swap since", async () => {
     const grown = await startTestIngest(chain, { startBlock: (await chain.headNumber()) - 70 });
     try {
@@ -307,66 +273,3 @@ describeThorough("evm-dex ingest: history", () => {
     }
   });
 });
-
-type Rows = Record<string, unknown>[];
-
-/**
- * All rows, less what depends on where an index began: how far pools were looked for, sums that start at 0 there (what a
- * position has earned: only differences are published), states of which the last digits follow from what they began
- * with (v3 reserves) or that are read and not told by events (v2 default fees), and what only serves to undo a row that
- * is final (a user's minute before, and who was seen then).
- */
-async function rowsOf({ store, sync }: TestIngest): Promise<Record<string, unknown[]>> {
-  const kinds = new Map(
-    (await store.find(pools, {})).map((pool: PoolRow) => [pool.poolAddress, pool.protocol]),
-  );
-  const valuesOf = (row: Record<string, unknown>, text: unknown) => {
-    const protocol = protocolOf(kinds.get(row.poolAddress as string) as PoolRow["protocol"]);
-    return protocol.auditValues(protocol.read(text as string));
-  };
-  const held = (text: unknown) => {
-    const { balance, staked } = positionText.read(text as string);
-    return { balance, staked };
-  };
-  const dump = (await dumpStore(store)) as Record<string, Rows>;
-  delete dump[discoveries.name];
-  return {
-    ...dump,
-    pool_events: (dump.pool_events ?? []).map((row) => ({
-      ...row,
-      state: valuesOf(row, row.state),
-      ...((row.blockNumber as number) <= sync.finalBlock && { previousMinute: null, previousUsers: null }),
-    })),
-    pool_states: (dump.pool_states ?? []).map((row) => ({
-      ...row,
-      state: valuesOf(row, row.state),
-      anchor: valuesOf(row, row.anchor),
-    })),
-    lp_events: (dump.lp_events ?? []).map((row) => ({ ...row, position: held(row.position) })),
-    lp_positions: (dump.lp_positions ?? []).map((row) => ({
-      ...row,
-      position: held(row.position),
-      anchor: held(row.anchor),
-    })),
-  };
-}
-
-function expectSame(actual: Record<string, unknown[]>, expected: Record<string, unknown[]>): void {
-  expect(Object.keys(actual).sort()).to.deep.equal(Object.keys(expected).sort());
-  for (const [name, rows] of Object.entries(expected)) expect(actual[name], name).to.deep.equal(rows);
-}
-
-/** A store that may fail before a write, as if the process had been killed there. */
-function mortalStore(store: Store, beforeWrite: () => void): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "write")
-        return async (steps: Parameters<Store["write"]>[0]) => {
-          beforeWrite();
-          await target.write(steps);
-        };
-      const member = Reflect.get(target, name);
-      return typeof member === "function" ? member.bind(target) : member;
-    },
-  });
-}

@@ -4,7 +4,7 @@ import { pause } from "../../../shared/process/pause.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { ChainDeployments } from "../../deployments.ts";
 import { DAY, MINUTE, startOf } from "../../metrics/bucket.ts";
-import { KEPT_SECONDS } from "../../metrics/kept.ts";
+import { KEPT_SECONDS, KEPT_TVL_HOURS_SECONDS } from "../../metrics/kept.ts";
 import { StateReader } from "../start/state-reader.ts";
 import { blockBefore } from "../start-block.ts";
 import type { ChainSync } from "../sync.ts";
@@ -158,9 +158,13 @@ async function merge(context: GrowContext, { chunk }: PlannedChunk): Promise<boo
     // As retention does it: whole days, beside the open one.
     const isAllKept = rawDays === Number.POSITIVE_INFINITY;
     const keptFrom = (seconds: number) => (isAllKept ? 0 : startOf(blockTime - seconds, DAY));
-    const keepMinutesFrom = keptFrom(KEPT_SECONDS[MINUTE]);
-    const at = { main, past: scratch.store, chunk, fromTime, keepMinutesFrom };
-    if (!(await mergeChunk(sync, { at, keepRowsFrom: keptFrom(rawDays * DAY), signal }))) return false;
+    const kept = {
+      rows: keptFrom(rawDays * DAY),
+      minutes: keptFrom(KEPT_SECONDS[MINUTE]),
+      tvlHours: keptFrom(KEPT_TVL_HOURS_SECONDS),
+    };
+    const at = { main, past: scratch.store, chunk, fromTime, keptFrom: kept };
+    if (!(await mergeChunk(sync, { at, signal }))) return false;
     log("info", `History begins at block ${from.number}, ${new Date(from.time * 1_000).toISOString()}.`);
     await scratch.remove();
     return true;

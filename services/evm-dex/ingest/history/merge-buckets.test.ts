@@ -26,6 +26,8 @@ async function storeOf(
   return store;
 }
 
+const KEPT = { rows: 0, minutes: 0, tvlHours: 0 };
+
 describe("mergeBuckets", () => {
   it("counts in the minute that both sides share who swapped last in it on either", async () => {
     const past = await storeOf([
@@ -41,7 +43,7 @@ describe("mergeBuckets", () => {
     ]);
     const from = { number: 1, time: startOf(T, HOUR) };
     const chunk = { chainId: CHAIN_ID, from, start: from.time, to: 10, warmFrom: 1 };
-    const at = { main, past, chunk, fromTime: T + 30, keepMinutesFrom: 0 };
+    const at = { main, past, chunk, fromTime: T + 30, keptFrom: KEPT };
     const merged = await mergeBuckets(at, poolRow());
     const countsOf = (span: number) =>
       merged.rollups
@@ -68,8 +70,8 @@ describe("mergeBuckets", () => {
     const main = await storeOf([]);
     const from = { number: 1, time: startOf(T, HOUR) };
     const chunk = { chainId: CHAIN_ID, from, start: from.time, to: 10, warmFrom: 1 };
-    const startsOf = async (span: number, keepMinutesFrom: number) => {
-      const at = { main, past, chunk, fromTime: T + 86_400, keepMinutesFrom };
+    const startsOf = async (span: number, minutes: number) => {
+      const at = { main, past, chunk, fromTime: T + 86_400, keptFrom: { ...KEPT, minutes } };
       const { rollups: rows } = await mergeBuckets(at, poolRow());
       return rows.filter((row) => row.span === span).map(({ start }) => start - T);
     };

@@ -21,6 +21,14 @@ import {
 import { eventsSince, findRollups, getPoolUsers } from "../../store/queries.ts";
 import type { HistoryChunk } from "./chunk.ts";
 
+/** What retention would remove at once is left out. Unix seconds: the first of what is kept (KEPT_SECONDS). */
+export interface KeptFrom {
+  /** Of events and prices. */
+  readonly rows: number;
+  readonly minutes: number;
+  readonly tvlHours: number;
+}
+
 export interface MergedStores {
   /** The index. */
   readonly main: Store;
@@ -29,8 +37,7 @@ export interface MergedStores {
   readonly chunk: HistoryChunk;
   /** Time of the index's first block. */
   readonly fromTime: number;
-  /** What retention would remove at once is left out: see KEPT_SECONDS. Unix seconds. */
-  readonly keepMinutesFrom: number;
+  readonly keptFrom: KeptFrom;
 }
 
 /** The rows of one pool's swaps as they are with the chunk. */
@@ -86,7 +93,7 @@ export async function mergeBuckets(at: MergedStores, pool: PoolRow): Promise<Mer
   // Closes are carried over from the last one.
   const lastMinute = Math.max(...minutes.keys());
   for (const start of minutes.keys())
-    if (start < at.keepMinutesFrom && start !== lastMinute) minutes.delete(start);
+    if (start < at.keptFrom.minutes && start !== lastMinute) minutes.delete(start);
   return { rollups: [...rows(minutes, MINUTE), ...rows(hours, HOUR), ...rows(days, DAY)], users, returned };
 }
 

@@ -8,15 +8,24 @@ import { ROWS_A_WRITE } from "./newest-rows.ts";
 /**
  * First steps: what the index started from is put whole into the block before it. Whatever is put before that block
  * changes no price of the index then: its first blocks rest on what it started from, and stay as they are.
+ * @param ended the chunk's last links
  */
-export async function holdStart({ main, past, chunk, fromTime }: MergedStores): Promise<WriteStep[]> {
+export async function holdStart(
+  { main, chunk, fromTime }: MergedStores,
+  ended: ReadonlyMap<string, PriceLinkRow>,
+): Promise<WriteStep[]> {
   const { chainId, to } = chunk;
   const started = await lastLinks(main, { chainId, to });
   const edge = { chainId, blockNumber: to, time: fromTime };
   const held = [...started.values()].map((row) => ({ ...row, ...edge }));
-  for (const [token, { price }] of await lastLinks(past, { chainId, to }))
+  for (const [token, { price }] of ended)
     if (!started.has(token) && price !== 0) held.push(toLinkRow({ token, link: undefined }, edge));
   return [removeWhere(priceLinks, { chainId, blockNumber: { lte: to } }), put(priceLinks, held)];
+}
+
+/** First steps where nobody is told the index's first blocks: the chunk's last links take the place of what it started from. */
+export function dropStart({ chunk: { chainId, to } }: MergedStores): WriteStep[] {
+  return [removeWhere(priceLinks, { chainId, blockNumber: { lte: to } })];
 }
 
 /** The chunk's links before its last block, a write's worth at a time. */
@@ -26,22 +35,30 @@ export async function* pastLinks({ past, chunk }: MergedStores): AsyncGenerator<
 }
 
 /** Last steps: what the index started from goes where it is what the chunk ended with. */
-export async function releaseStart({ main, past, chunk }: MergedStores): Promise<WriteStep[]> {
+export async function releaseStart(
+  { main, chunk }: MergedStores,
+  ended: ReadonlyMap<string, PriceLinkRow>,
+): Promise<WriteStep[]> {
   const { chainId, to } = chunk;
-  const ended = await lastLinks(past, { chainId, to });
   const held = await main.find(priceLinks, { filter: { chainId, blockNumber: to } });
   const same = held.filter((row) => isSameLink(row, ended.get(row.token)));
   const own = same.flatMap(({ token }) => {
     const last = ended.get(token);
     return last?.blockNumber === to ? [last] : [];
   });
-  const before = { chainId, blockNumber: { lte: to } };
   return [
     remove(
       priceLinks,
       same.map(({ token }) => ({ chainId, token, blockNumber: to })),
     ),
     put(priceLinks, own),
+  ];
+}
+
+/** What feeds said in the chunk, and what it started from. */
+export async function mergeAnswers({ past, chunk: { chainId, to } }: MergedStores): Promise<WriteStep[]> {
+  const before = { chainId, blockNumber: { lte: to } };
+  return [
     removeWhere(feedAnswers, before),
     put(feedAnswers, await past.find(feedAnswers, { filter: before })),
     put(priceStarts, await past.find(priceStarts, { filter: { chainId } })),
@@ -49,7 +66,7 @@ export async function releaseStart({ main, past, chunk }: MergedStores): Promise
 }
 
 /** The last link of every token up to a block. */
-async function lastLinks(
+export async function lastLinks(
   store: Store,
   { chainId, to }: { chainId: number; to: number },
 ): Promise<Map<string, PriceLinkRow>> {

@@ -9,19 +9,13 @@ export const ROWS_A_WRITE = 10_000;
 /**
  * A chunk's rows of a collection that is kept by block, newest first: in the order of their key, so that a write changes pages
  * that lie side by side.
- * @param since Unix seconds; blocks before are left out
  * @param pageSize rows at a time; all but tests use the default
  */
 export async function* newestRows<C extends typeof poolEvents | typeof lpEvents>(
   past: Store,
-  {
-    collection,
-    chunk,
-    since = 0,
-    pageSize = ROWS_A_WRITE,
-  }: { collection: C; chunk: HistoryChunk; since?: number; pageSize?: number },
+  { collection, chunk, pageSize = ROWS_A_WRITE }: { collection: C; chunk: HistoryChunk; pageSize?: number },
 ): AsyncGenerator<RowOf<C>[]> {
-  type Row = RowOf<C> & { blockNumber: number; time: number };
+  type Row = RowOf<C> & { blockNumber: number };
   const order = collection.key
     .filter((field) => field !== "chainId")
     .map((field) => ({ field, direction: "desc" })) as unknown as OrderBy<RowOf<C>>[];
@@ -29,10 +23,9 @@ export async function* newestRows<C extends typeof poolEvents | typeof lpEvents>
     const blockNumber = { gte: chunk.from.number, lte: to };
     const filter = { chainId: chunk.chainId, blockNumber } as unknown as Filter<RowOf<C>>;
     const found = (await past.find(collection, { filter, order, skip, limit: pageSize })) as Row[];
-    const wanted = found.filter(({ time }) => time >= since);
-    if (wanted.length > 0) yield wanted;
+    if (found.length > 0) yield found;
     const last = found.at(-1);
-    if (last === undefined || found.length < pageSize || last.time < since) return;
+    if (last === undefined || found.length < pageSize) return;
     // A block may be longer than a page.
     const ofLast = found.filter((row) => row.blockNumber === last.blockNumber).length;
     skip = last.blockNumber === to ? skip + found.length : ofLast;

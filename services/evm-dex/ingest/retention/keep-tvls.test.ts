@@ -6,7 +6,7 @@ import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { leastCases, randomRuns } from "../../../shared/testkit/describe.ts";
 import { DAY, HOUR, startOf } from "../../metrics/bucket.ts";
 import { type CheckpointRow, COLLECTIONS, type PoolEventRow, poolEvents } from "../../store/collections.ts";
-import { poolTvls } from "../../store/pool-tvls.ts";
+import { type PoolTvlRow, poolTvls } from "../../store/pool-tvls.ts";
 import { CHAIN_ID } from "../../test/kit/rows.ts";
 import {
   type BlockPlan,
@@ -16,7 +16,7 @@ import {
   type SmallBlock,
   startCheckpoint,
 } from "../../test/kit/small-chain.ts";
-import { keepTvls } from "./keep-tvls.ts";
+import { keepTvls, readDayTvls } from "./keep-tvls.ts";
 
 /** A day with an event every twenty minutes, alternately in two pools, and three with few. */
 const BUSY_DAY: readonly BlockPlan[] = [7_000, ...Array(60).fill(1_200), ...Array(12).fill(20_000)].map(
@@ -120,5 +120,29 @@ describe("keepTvls over a day that two passes share", () => {
       { numRuns: randomRuns(60), examples: [[[...BUSY_DAY], BUSY_BLOCKS - 3]] },
     );
     expect(shared, "runs in which both passes share a day").to.be.at.least(leastCases(randomRuns(60) / 4));
+  });
+});
+
+describe("readDayTvls", () => {
+  it("reads of a day whose hours are not wanted each pool's last event alone", async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    await store.declare(COLLECTIONS);
+    const { block } = growChain(BUSY_DAY)[BUSY_BLOCKS - 1] as SmallBlock;
+    await indexBlocks(store, { chain: growChain(BUSY_DAY), checkpoint: startCheckpoint() });
+    const start = startOf(block.time, DAY);
+    const day = { chainId: CHAIN_ID, start, end: start + DAY, firstHour: 0 };
+    const read = async (hasHours: boolean) => {
+      const { store: seen, read: events } = watched(store);
+      const rows: PoolTvlRow[] = [];
+      for await (const part of readDayTvls(seen, { ...day, hasHours })) rows.push(...part.rows);
+      return { rows, events };
+    };
+    const [all, last] = [await read(true), await read(false)];
+    const isDay = ({ span }: PoolTvlRow) => span === DAY;
+    expect(last.rows.filter(isDay)).to.deep.equal(all.rows.filter(isDay)).and.not.be.empty;
+    expect(all.rows).to.deep.include.members(last.rows);
+    expect(last.events.length).to.equal(last.rows.filter(isDay).length);
+    expect(all.events.length).to.be.above(5 * last.events.length);
+    await store.close();
   });
 });

@@ -1,4 +1,4 @@
-import { put } from "../../../shared/storage/port.ts";
+import { put, type Store } from "../../../shared/storage/port.ts";
 import { DAY, HOUR, startOf } from "../../metrics/bucket.ts";
 import {
   type CheckpointRow,
@@ -44,7 +44,7 @@ export async function* keepTvls(
     const last = isKept ? await lastEventBlock(store, { chainId, block: row.blockNumber - 1 }) : undefined;
     const end = isKept ? Math.min(day.toTime, (last?.time ?? 0) + 1) : day.toTime;
     const start = day.toTime - DAY;
-    if (end > start) yield* keepDay(deps, { start, end, isKept, firstHour });
+    if (end > start) yield* keepDay(deps, { chainId, start, end, isKept, firstHour });
     row = { ...row, goneTime: day.toTime, goneBlock: day.toBlock };
     await mark(deps, row);
   }
@@ -70,32 +70,49 @@ async function openTvls(
   return { ...start, goneTime: time, goneBlock: blockNumber, time: 0, blockNumber: 0 };
 }
 
-interface TvlDay {
-  /** Unix seconds; `end` is that of the UTC day, or earlier. */
+/** A UTC day, or a part of it. */
+export interface TvlDay {
+  readonly chainId: number;
+  /** Unix seconds; `end` is excluded. */
   readonly start: number;
   readonly end: number;
-  /** Whether rows of the day that are stored stay. */
-  readonly isKept: boolean;
   /** Start of the hour in which the index begins. */
   readonly firstHour: number;
+  /** Whether more hours are wanted than that of a pool's last event; default yes. */
+  readonly hasHours?: boolean;
+}
+
+interface KeptDay extends TvlDay {
+  /** Whether rows of the day that are stored stay. */
+  readonly isKept: boolean;
 }
 
 async function* keepDay(
-  deps: Omit<RemoveDeps, "rowsAtOnce">,
-  day: TvlDay,
+  { guard, store }: Omit<RemoveDeps, "rowsAtOnce">,
+  { isKept, ...day }: KeptDay,
 ): AsyncGenerator<number, void, undefined> {
-  const { chainId, guard, store } = deps;
-  for await (const addresses of listPoolsSince(store, { chainId, time: day.start })) {
+  for await (const { events, rows: found } of readDayTvls(store, day)) {
+    const rows = isKept ? await withoutStored(store, found) : found;
+    if (rows.length > 0) await store.write([...guard(), put(poolTvls, rows)]);
+    yield events;
+  }
+}
+
+/** The rows of a day that is whole in the store, some pools at a time, with the number of events that were read for them. */
+export async function* readDayTvls(
+  store: Store,
+  day: TvlDay,
+): AsyncGenerator<{ readonly events: number; readonly rows: PoolTvlRow[] }> {
+  const { chainId, start, firstHour } = day;
+  for await (const addresses of listPoolsSince(store, { chainId, time: start })) {
     for (let at = 0; at < addresses.length; at += POOLS_A_STEP) {
       const events: HourEvent[] = [];
       const pools = await getPools(store, { chainId, addresses: addresses.slice(at, at + POOLS_A_STEP) });
-      for await (const found of lastEventsByHour(store, { chainId, pools, ...day })) events.push(...found);
+      for await (const found of lastEventsByHour(store, { ...day, pools })) events.push(...found);
       const tvls = await readTvlsAfter(store, { chainId, events });
-      const rows = await toWrite(deps, { rows: rowsOf(events, tvls, day.firstHour), isKept: day.isKept });
-      if (rows.length > 0) await store.write([...guard(), put(poolTvls, rows)]);
-      yield events.length;
+      yield { events: events.length, rows: rowsOf(events, tvls, firstHour) };
     }
-    yield 0;
+    yield { events: 0, rows: [] };
   }
 }
 
@@ -103,8 +120,8 @@ type HourEvent = LastEvent & { readonly event: PoolEventRow };
 
 /** The last event of each pool in each hour of a day, the latest hours first: a look-up an hour that has one. */
 async function* lastEventsByHour(
-  store: RemoveDeps["store"],
-  { chainId, pools, start, end }: { chainId: number; pools: readonly PoolRow[] } & TvlDay,
+  store: Store,
+  { chainId, pools, start, end, hasHours = true }: TvlDay & { pools: readonly PoolRow[] },
 ): AsyncGenerator<HourEvent[]> {
   let open = pools.map((pool) => ({ pool, time: end - 1 }));
   while (open.length > 0) {
@@ -115,6 +132,7 @@ async function* lastEventsByHour(
       .filter(({ time }) => time >= start)
       .map((event) => ({ event, pool: byAddress.get(event.poolAddress) as PoolRow }));
     if (found.length > 0) yield found;
+    if (!hasHours) return;
     open = found
       .map(({ pool, event }) => ({ pool, time: startOf(event.time, HOUR) - 1 }))
       .filter(({ time }) => time >= start);
@@ -148,11 +166,11 @@ function rowsOf(
 }
 
 /** Of a day that was kept before, what its later blocks have stays. */
-async function toWrite(
-  { store }: Pick<RemoveDeps, "store">,
-  { rows, isKept }: { rows: readonly PoolTvlRow[]; isKept: boolean },
+export async function withoutStored(
+  store: Pick<Store, "getMany">,
+  rows: readonly PoolTvlRow[],
 ): Promise<readonly PoolTvlRow[]> {
-  if (!isKept || rows.length === 0) return rows;
+  if (rows.length === 0) return rows;
   const nameOf = ({ poolAddress, span, start }: PoolTvlRow) => `${poolAddress} ${span} ${start}`;
   const stored = await store.getMany(poolTvls, rows);
   const known = new Set(stored.map(nameOf));

@@ -7,7 +7,7 @@ import {
   type WriteStep,
 } from "../../../shared/storage/port.ts";
 import { DAY, HOUR, MINUTE } from "../../metrics/bucket.ts";
-import { KEPT_SECONDS } from "../../metrics/kept.ts";
+import { KEPT_SECONDS, KEPT_TVL_HOURS_SECONDS } from "../../metrics/kept.ts";
 import { rollups } from "../../store/collections.ts";
 import { listPoolsSince } from "../../store/pool-lists.ts";
 import { poolTvls } from "../../store/pool-tvls.ts";
@@ -30,9 +30,6 @@ export interface TimedRows {
 
 /** Largest swaps of v2 pools are served of 24 hours. */
 const LARGE_SWAPS_SECONDS = 8 * DAY;
-
-/** A month of candles; longer ranges are of days. */
-const TVL_HOURS_SECONDS = 40 * DAY;
 
 export const TIMED_ROWS: readonly TimedRows[] = [
   ...[MINUTE, HOUR].map((span) => ({
@@ -57,7 +54,7 @@ export const TIMED_ROWS: readonly TimedRows[] = [
     where: { span: HOUR },
     time: "start",
     keepsLast: false,
-    seconds: TVL_HOURS_SECONDS,
+    seconds: KEPT_TVL_HOURS_SECONDS,
   },
   {
     name: v2LargeSwaps.name,

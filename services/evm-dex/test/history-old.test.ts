@@ -1,0 +1,180 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { after, before, it } from "mocha";
+import { createRandom } from "../../../deploy/devnet/random.ts";
+import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
+import { createTraders } from "../../../deploy/devnet/traders.ts";
+import { compareTexts } from "../../shared/storage/row-list.ts";
+import { describeThorough } from "../../shared/testkit/describe.ts";
+import { type ChainDeployments, loadDeployments } from "../deployments.ts";
+import { growOnce } from "../ingest/history/grow.ts";
+import { runChunksHere } from "../ingest/history/run-chunk.ts";
+import { Retention } from "../ingest/retention/retention.ts";
+import { DAY, HOUR, startOf } from "../metrics/bucket.ts";
+import { poolEvents, priceLinks, tokens } from "../store/collections.ts";
+import { listRetentions, retentions } from "../store/retention.ts";
+import { startTestIngest, type TestIngest } from "./kit/harness.ts";
+import { expectSame, rowsOf } from "./kit/history-rows.ts";
+import { growKilled } from "./kit/killed-growth.ts";
+import { actOnAerodrome } from "./v2/aerodrome-busy.ts";
+
+const BLOCK_S = 600;
+/** Of the hours after the index's first block: a node calls the block final that is 64 below its head. */
+const LATE_BLOCK_S = 120;
+/** A noon; pools are made 40 days before, so that all vote with all of their depth. */
+const STARTED_S = startOf(1_763_450_000, DAY) + 12 * HOUR;
+const GENESIS_S = STARTED_S - 40 * DAY;
+/** Of the day in which the chain ends alone rows are kept. */
+const RAW_DAYS = 0.01;
+
+describeThorough("evm-dex ingest: history of days whose rows are not kept", () => {
+  let chain: TestChain;
+  let folder: string;
+  let startBlock: number;
+  /** From the first block on that history comes to, before retention. */
+  let fresh: TestIngest;
+  let expected: Record<string, unknown[]>;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "chaintables-history-old-"));
+    chain = await createTestChain({
+      timestamp: GENESIS_S,
+      accounts: 32,
+      keptStates: 5_000,
+      families: ["aerodrome-v2", "slipstream"],
+    });
+    const traders = createTraders(chain.anvil.rpc, chain.deployment, { seed: 5 });
+    const random = createRandom(6);
+    let time = STARTED_S;
+    const tradeUntil = async (end: number, blockS: number) => {
+      for (; time < end; time += blockS) {
+        await actOnAerodrome(chain, random, 1);
+        await traders.tradeBlock({ timestamp: time, swaps: 2 });
+      }
+    };
+    await tradeUntil(STARTED_S + 42.5 * HOUR, BLOCK_S);
+    startBlock = await chain.headNumber();
+    await tradeUntil(STARTED_S + 45.5 * HOUR, LATE_BLOCK_S);
+    const grown = await startTestIngest(chain, { startBlock });
+    await grown.catchUp();
+    while (await grow(grown));
+    fresh = await startTestIngest(chain, { startBlock: grown.sync.checkpoint.fromBlock });
+    await fresh.catchUp();
+    await grown.close();
+    const retained = await startTestIngest(chain, { startBlock: grown.sync.checkpoint.fromBlock });
+    await retained.catchUp();
+    expected = await rowsAfterRetention(retained);
+    await retained.close();
+    expect(expected.pool_tvls?.length).to.be.greaterThan(50);
+  });
+  after(async () => {
+    await fresh?.close();
+    await chain?.stop();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  const grow = ({ store, sync, source }: TestIngest) => {
+    const deployments = loadDeployments(chain.deploymentsFile)[0] as ChainDeployments;
+    const deps = { store, source, chain: deployments, folder, log: () => {} };
+    const { signal } = new AbortController();
+    const runChunk = runChunksHere(deps);
+    return growOnce({ ...deps, sync, days: 30, rawDays: RAW_DAYS, runChunk, signal });
+  };
+
+  const retain = async ({ store, sync }: TestIngest) => {
+    const { checkpoint } = sync;
+    const { chainId } = checkpoint;
+    const retention = new Retention({ store, guard: () => [], chainId, rawDays: RAW_DAYS, budgetMs: 60_000 });
+    await retention.afterBatch({ checkpoint, events: 0, isFollowing: true });
+  };
+
+  /** How many events and price links of earlier blocks are stored. */
+  const countBefore = async ({ store, sync }: TestIngest, block: number) => {
+    const { chainId } = sync.checkpoint;
+    const before = { chainId, blockNumber: { lt: block } };
+    return { events: await store.count(poolEvents, before), links: await store.count(priceLinks, before) };
+  };
+
+  /** Of each token the last link up to a block. */
+  const linksAt = async ({ store, sync }: TestIngest, blockNumber: number) => {
+    const { chainId } = sync.checkpoint;
+    const keys = (await store.find(tokens, {})).map(({ address }) => ({
+      chainId,
+      token: address,
+      blockNumber,
+    }));
+    const links = await store.getLast(priceLinks, keys);
+    expect(links).to.have.length.greaterThan(4);
+    return links.sort((a, b) => compareTexts(a.token, b.token));
+  };
+
+  /** All rows once retention is done, but its own: how far it came depends on the way. */
+  const rowsAfterRetention = async (ingest: TestIngest) => {
+    await retain(ingest);
+    return { ...(await rowsOf(ingest)), [retentions.name]: [] };
+  };
+
+  it("writes little else than what retention leaves, and says which blocks are not whole", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      const begins: number[] = [];
+      do begins.push(grown.sync.checkpoint.fromBlock);
+      while (await grow(grown));
+      // Back to midnight, then the day before and the noon's day, whose rows are not kept.
+      expect(begins.length).to.equal(4);
+      const midnight = begins[1] as number;
+      const marks = await listRetentions(grown.store, grown.sync.checkpoint.chainId);
+      for (const name of ["pool_events", "price_links", "feed_answers", "observations"])
+        expect(marks.get(name)?.blockNumber, name).to.equal(midnight);
+      const merged = await countBefore(grown, midnight);
+      const stored = await countBefore(fresh, midnight);
+      expect(merged.events).to.be.lessThan(stored.events / 10);
+      expect(merged.links).to.be.lessThan(stored.links / 3);
+      // The day before ended with the prices that it ended with, whatever is stored of the day after it.
+      const noon = (begins[2] as number) - 1;
+      expect(await linksAt(grown, noon)).to.deep.equal(await linksAt(fresh, noon));
+      expectSame(await rowsAfterRetention(grown), expected);
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("ends with what retention leaves of an index from its first block on, also where that works between chunks", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      const firstHours = new Set<unknown>();
+      do {
+        firstHours.add(startOf(grown.sync.checkpoint.fromTime, HOUR));
+        await retain(grown);
+      } while (await grow(grown));
+      // TVL of the hour in which an index began stays as it was told then (ingest/retention/keep-tvls.ts).
+      const comparable = (rows: Record<string, unknown[]>) => ({
+        ...rows,
+        pool_tvls: (rows.pool_tvls as { start: number; span: number }[]).filter(
+          ({ start, span }) => span !== HOUR || !firstHours.has(start),
+        ),
+      });
+      expectSame(comparable(await rowsAfterRetention(grown)), comparable(expected));
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("ends the same wherever it is killed", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      const kills = await growKilled(chain, { startBlock, store: grown.store, grow });
+      expect(kills).to.be.greaterThan(8);
+      const last = await startTestIngest(chain, { startBlock, store: grown.store });
+      expectSame(await rowsAfterRetention(last), expected);
+      await last.close();
+    } finally {
+      await grown.close();
+    }
+  });
+});
