@@ -9,7 +9,7 @@ import { isOldChunk, lastEvents, oldRows } from "./merge-old.ts";
 import { mergeSwaps } from "./merge-pool.ts";
 import { dropStart, holdStart, lastLinks, mergeAnswers, pastLinks, releaseStart } from "./merge-prices.ts";
 import { mergeStates } from "./merge-states.ts";
-import { newestRows } from "./newest-rows.ts";
+import { newestRows, ROWS_A_WRITE } from "./newest-rows.ts";
 
 /** Pools of one write: the minutes of a day are some thousand rows a pool. */
 const POOLS_A_WRITE = 20;
@@ -68,9 +68,13 @@ export async function mergeChunk(
 /**
  * The chunk's events, newest first: while some are stored, the last row before the index is that of the pool's last event
  * before it. By block: pool by pool, every event would change the page of another block (docs/decisions/0134).
+ * @param pageSize rows of a write; all but tests use the default
  */
-async function* mergeEvents({ past, chunk }: MergedStores): AsyncGenerator<WriteStep> {
+export async function* mergeEvents(
+  { past, chunk }: Pick<MergedStores, "past" | "chunk">,
+  pageSize = ROWS_A_WRITE,
+): AsyncGenerator<WriteStep> {
   // In the order of the key: rows that are put before each other leave pages half full.
-  for await (const page of newestRows(past, { collection: poolEvents, chunk }))
-    yield put(poolEvents, page.reverse());
+  for await (const page of newestRows(past, { collection: poolEvents, chunk, pageSize }))
+    yield put(poolEvents, [...page].reverse());
 }

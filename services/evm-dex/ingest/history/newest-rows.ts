@@ -14,7 +14,7 @@ export const ROWS_A_WRITE = 10_000;
 export async function* newestRows<C extends typeof poolEvents | typeof lpEvents>(
   past: Store,
   { collection, chunk, pageSize = ROWS_A_WRITE }: { collection: C; chunk: HistoryChunk; pageSize?: number },
-): AsyncGenerator<RowOf<C>[]> {
+): AsyncGenerator<readonly RowOf<C>[]> {
   type Row = RowOf<C> & { blockNumber: number };
   const order = collection.key
     .filter((field) => field !== "chainId")
@@ -23,9 +23,10 @@ export async function* newestRows<C extends typeof poolEvents | typeof lpEvents>
     const blockNumber = { gte: chunk.from.number, lte: to };
     const filter = { chainId: chunk.chainId, blockNumber } as unknown as Filter<RowOf<C>>;
     const found = (await past.find(collection, { filter, order, skip, limit: pageSize })) as Row[];
-    if (found.length > 0) yield found;
     const last = found.at(-1);
-    if (last === undefined || found.length < pageSize) return;
+    if (last === undefined) return;
+    yield found;
+    if (found.length < pageSize) return;
     // A block may be longer than a page.
     const ofLast = found.filter((row) => row.blockNumber === last.blockNumber).length;
     skip = last.blockNumber === to ? skip + found.length : ofLast;
