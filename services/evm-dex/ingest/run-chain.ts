@@ -53,7 +53,8 @@ export interface RunChainOptions {
   readonly cache?: Cache;
 }
 
-export interface HistoryOptions extends Pick<GrowContext, "folder" | "days" | "rawDays" | "chunks"> {
+export interface HistoryOptions
+  extends Pick<GrowContext, "folder" | "days" | "rawDays" | "isArchived" | "chunks"> {
   /** Runs chunks in threads; absent = in this one. */
   readonly threads?: Omit<ChunkThreadOptions, "log" | "fallback">;
 }

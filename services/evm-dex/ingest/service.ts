@@ -88,6 +88,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
       folder: settings.HISTORY_DIR ?? settings.DATA_DIR,
       days: settings.HISTORY_DAYS,
       rawDays: settings.EVM_RAW_DAYS === 0 ? Number.POSITIVE_INFINITY : settings.EVM_RAW_DAYS,
+      isArchived: settings.ARCHIVE_DIR !== undefined,
       chunks: settings.HISTORY_THREADS ?? chunksAtATime(),
     },
     stores: { dataDir: settings.DATA_DIR, mongodbUrl: settings.MONGODB_URL },

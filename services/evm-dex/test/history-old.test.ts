@@ -9,7 +9,7 @@ import { createTraders } from "../../../deploy/devnet/traders.ts";
 import { compareTexts } from "../../shared/storage/row-list.ts";
 import { describeThorough } from "../../shared/testkit/describe.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
-import { growOnce } from "../ingest/history/grow.ts";
+import { type GrowContext, growOnce } from "../ingest/history/grow.ts";
 import { runChunksHere } from "../ingest/history/run-chunk.ts";
 import { Retention } from "../ingest/retention/retention.ts";
 import { DAY, HOUR, startOf } from "../metrics/bucket.ts";
@@ -75,12 +75,12 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  const grow = ({ store, sync, source }: TestIngest) => {
+  const grow = ({ store, sync, source }: TestIngest, options: Pick<GrowContext, "isArchived"> = {}) => {
     const deployments = loadDeployments(chain.deploymentsFile)[0] as ChainDeployments;
     const deps = { store, source, chain: deployments, folder, log: () => {} };
     const { signal } = new AbortController();
     const runChunk = runChunksHere(deps);
-    return growOnce({ ...deps, sync, days: 30, rawDays: RAW_DAYS, runChunk, signal });
+    return growOnce({ ...deps, sync, days: 30, rawDays: RAW_DAYS, runChunk, signal, ...options });
   };
 
   const retain = async ({ store, sync }: TestIngest) => {
@@ -159,6 +159,22 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
         ),
       });
       expectSame(comparable(await rowsAfterRetention(grown)), comparable(expected));
+    } finally {
+      await grown.close();
+    }
+  });
+
+  it("has all of their rows where they are archived before they go", async () => {
+    const grown = await startTestIngest(chain, { startBlock });
+    try {
+      await grown.catchUp();
+      const midnight = grown.sync.checkpoint.fromBlock;
+      while (await grow(grown, { isArchived: true }));
+      const { events } = await countBefore(fresh, midnight);
+      expect((await countBefore(grown, midnight)).events)
+        .to.equal(events)
+        .and.be.greaterThan(500);
+      expectSame(await rowsAfterRetention(grown), expected);
     } finally {
       await grown.close();
     }

@@ -50,6 +50,8 @@ export interface GrowContext {
   readonly days: number;
   /** Days whose events are kept as rows. */
   readonly rawDays: number;
+  /** Whether the rows of older days are kept elsewhere before they go: then all of them come; default no. */
+  readonly isArchived?: boolean;
   readonly onProgress?: (progress: HistoryProgress) => void;
 }
 
@@ -150,7 +152,7 @@ function start(
 }
 
 async function merge(context: GrowContext, { chunk }: PlannedChunk): Promise<boolean> {
-  const { store: main, sync, signal, rawDays, folder, log } = context;
+  const { store: main, sync, signal, rawDays, isArchived = false, folder, log } = context;
   const { chainId, from, to } = chunk;
   const { fromTime, blockTime } = sync.checkpoint;
   const scratch = await ScratchStore.open(main, { folder, chainId, to });
@@ -159,7 +161,7 @@ async function merge(context: GrowContext, { chunk }: PlannedChunk): Promise<boo
     const isAllKept = rawDays === Number.POSITIVE_INFINITY;
     const keptFrom = (seconds: number) => (isAllKept ? 0 : startOf(blockTime - seconds, DAY));
     const kept = {
-      rows: keptFrom(rawDays * DAY),
+      rows: isArchived ? 0 : keptFrom(rawDays * DAY),
       minutes: keptFrom(KEPT_SECONDS[MINUTE]),
       tvlHours: keptFrom(KEPT_TVL_HOURS_SECONDS),
     };
