@@ -116,10 +116,19 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
     return { ...(await rowsOf(ingest)), [retentions.name]: [] };
   };
 
-  it("writes little else than what retention leaves, and says which blocks are not whole", async () => {
+  /** An index that begins at the start block and has come to the head. */
+  const withIndex = async (work: (grown: TestIngest) => Promise<void>) => {
     const grown = await startTestIngest(chain, { startBlock });
     try {
       await grown.catchUp();
+      await work(grown);
+    } finally {
+      await grown.close();
+    }
+  };
+
+  it("writes little else than what retention leaves, and says which blocks are not whole", () =>
+    withIndex(async (grown) => {
       const begins: number[] = [];
       do begins.push(grown.sync.checkpoint.fromBlock);
       while (await grow(grown));
@@ -137,15 +146,10 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
       const noon = (begins[2] as number) - 1;
       expect(await linksAt(grown, noon)).to.deep.equal(await linksAt(fresh, noon));
       expectSame(await rowsAfterRetention(grown), expected);
-    } finally {
-      await grown.close();
-    }
-  });
+    }));
 
-  it("ends with what retention leaves of an index from its first block on, also where that works between chunks", async () => {
-    const grown = await startTestIngest(chain, { startBlock });
-    try {
-      await grown.catchUp();
+  it("ends with what retention leaves of an index from its first block on, also where that works between chunks", () =>
+    withIndex(async (grown) => {
       const firstHours = new Set<unknown>();
       do {
         firstHours.add(startOf(grown.sync.checkpoint.fromTime, HOUR));
@@ -159,15 +163,10 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
         ),
       });
       expectSame(comparable(await rowsAfterRetention(grown)), comparable(expected));
-    } finally {
-      await grown.close();
-    }
-  });
+    }));
 
-  it("has all of their rows where they are archived before they go", async () => {
-    const grown = await startTestIngest(chain, { startBlock });
-    try {
-      await grown.catchUp();
+  it("has all of their rows where they are archived before they go", () =>
+    withIndex(async (grown) => {
       const midnight = grown.sync.checkpoint.fromBlock;
       while (await grow(grown, { isArchived: true }));
       const { events } = await countBefore(fresh, midnight);
@@ -175,22 +174,14 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
         .to.equal(events)
         .and.be.greaterThan(500);
       expectSame(await rowsAfterRetention(grown), expected);
-    } finally {
-      await grown.close();
-    }
-  });
+    }));
 
-  it("ends the same wherever it is killed", async () => {
-    const grown = await startTestIngest(chain, { startBlock });
-    try {
-      await grown.catchUp();
+  it("ends the same wherever it is killed", () =>
+    withIndex(async (grown) => {
       const kills = await growKilled(chain, { startBlock, store: grown.store, grow });
       expect(kills).to.be.greaterThan(8);
       const last = await startTestIngest(chain, { startBlock, store: grown.store });
       expectSame(await rowsAfterRetention(last), expected);
       await last.close();
-    } finally {
-      await grown.close();
-    }
-  });
+    }));
 });
