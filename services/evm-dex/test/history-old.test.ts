@@ -15,8 +15,8 @@ import { Retention } from "../ingest/retention/retention.ts";
 import { DAY, HOUR, startOf } from "../metrics/bucket.ts";
 import { poolEvents, priceLinks, tokens } from "../store/collections.ts";
 import { listRetentions, retentions } from "../store/retention.ts";
-import { startTestIngest, type TestIngest } from "./kit/harness.ts";
-import { expectSame, rowsOf } from "./kit/history-rows.ts";
+import { expectSameStore, startTestIngest, type TestIngest } from "./kit/harness.ts";
+import { rowsOf } from "./kit/history-rows.ts";
 import { growKilled } from "./kit/killed-growth.ts";
 import { actOnAerodrome } from "./v2/aerodrome-busy.ts";
 
@@ -145,7 +145,7 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
       // The day before ended with the prices that it ended with, whatever is stored of the day after it.
       const noon = (begins[2] as number) - 1;
       expect(await linksAt(grown, noon)).to.deep.equal(await linksAt(fresh, noon));
-      expectSame(await rowsAfterRetention(grown), expected);
+      expectSameStore(await rowsAfterRetention(grown), expected);
     }));
 
   it("ends with what retention leaves of an index from its first block on, also where that works between chunks", () =>
@@ -162,7 +162,7 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
           ({ start, span }) => span !== HOUR || !firstHours.has(start),
         ),
       });
-      expectSame(comparable(await rowsAfterRetention(grown)), comparable(expected));
+      expectSameStore(comparable(await rowsAfterRetention(grown)), comparable(expected));
     }));
 
   it("has all of their rows where they are archived before they go", () =>
@@ -173,7 +173,7 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
       expect((await countBefore(grown, midnight)).events)
         .to.equal(events)
         .and.be.greaterThan(500);
-      expectSame(await rowsAfterRetention(grown), expected);
+      expectSameStore(await rowsAfterRetention(grown), expected);
     }));
 
   it("ends the same wherever it is killed", () =>
@@ -181,7 +181,7 @@ describeThorough("evm-dex ingest: history of days whose rows are not kept", () =
       const kills = await growKilled(chain, { startBlock, store: grown.store, grow });
       expect(kills).to.be.greaterThan(8);
       const last = await startTestIngest(chain, { startBlock, store: grown.store });
-      expectSame(await rowsAfterRetention(last), expected);
+      expectSameStore(await rowsAfterRetention(last), expected);
       await last.close();
     }));
 });

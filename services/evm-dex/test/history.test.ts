@@ -15,8 +15,8 @@ import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { runChunksInThreads } from "../ingest/history/chunk-thread.ts";
 import { type GrowContext, growHistory, growOnce } from "../ingest/history/grow.ts";
 import { runChunksHere } from "../ingest/history/run-chunk.ts";
-import { startTestIngest, type TestIngest } from "./kit/harness.ts";
-import { expectSame, rowsOf } from "./kit/history-rows.ts";
+import { expectSameStore, startTestIngest, type TestIngest } from "./kit/harness.ts";
+import { rowsOf } from "./kit/history-rows.ts";
 import { growKilled } from "./kit/killed-growth.ts";
 import { actOnAerodrome } from "./v2/aerodrome-busy.ts";
 
@@ -90,7 +90,7 @@ describeThorough("evm-dex ingest: history", () => {
       while (await growOnce(growing(grown))) chunks += 1;
       expect(chunks).to.be.at.least(2);
       expect(grown.sync.checkpoint.fromBlock).to.be.lessThan(startBlock - 190);
-      expectSame(await rowsOf(grown), fresh);
+      expectSameStore(await rowsOf(grown), fresh);
     } finally {
       await grown.close();
     }
@@ -106,7 +106,7 @@ describeThorough("evm-dex ingest: history", () => {
         grow: (it) => growOnce(growing(it)),
       });
       expect(kills).to.be.greaterThan(8);
-      expectSame(await rowsOf(grown), fresh);
+      expectSameStore(await rowsOf(grown), fresh);
     } finally {
       await grown.close();
     }
@@ -149,7 +149,7 @@ describeThorough("evm-dex ingest: history", () => {
       expect(fromBlocks[0]).to.equal(0);
       // The index did not begin after them yet.
       for (const ahead of fromBlocks.slice(1)) expect(ahead).to.be.greaterThan(0);
-      expectSame(await rowsOf(grown), fresh);
+      expectSameStore(await rowsOf(grown), fresh);
     } finally {
       await grown.close();
     }
@@ -179,7 +179,7 @@ describeThorough("evm-dex ingest: history", () => {
         .to.contain("is tried again: no endpoint")
         .and.to.contain("History begins at block");
       expect([steps[0], steps.at(-1)].map((left) => left === 0)).to.deep.equal([false, true]);
-      expectSame(await rowsOf(grown), fresh);
+      expectSameStore(await rowsOf(grown), fresh);
       expect(await readdir(folder)).to.deep.equal([]);
     } finally {
       await grown.close();
@@ -207,7 +207,7 @@ describeThorough("evm-dex ingest: history", () => {
       });
       expect(lines.join("\n")).not.to.contain("main thread");
       expect(events.length).to.be.greaterThan(0);
-      expectSame(await rowsOf(grown), fresh);
+      expectSameStore(await rowsOf(grown), fresh);
     } finally {
       await grown.close();
       await store.close();
@@ -235,7 +235,7 @@ describeThorough("evm-dex ingest: history", () => {
         }),
       });
       expect(lines[0]).to.contain("no memory");
-      expectSame(await rowsOf(grown), fresh);
+      expectSameStore(await rowsOf(grown), fresh);
     } finally {
       await grown.close();
     }
@@ -251,7 +251,7 @@ describeThorough("evm-dex ingest: history", () => {
       expect(await growOnce(growing(grown, { signal, onProgress }))).to.equal(false);
       expect(grown.sync.checkpoint.fromBlock).to.equal(startBlock);
       while (await growOnce(growing(grown)));
-      expectSame(await rowsOf(grown), fresh);
+      expectSameStore(await rowsOf(grown), fresh);
     } finally {
       await grown.close();
     }
@@ -266,7 +266,7 @@ describeThorough("evm-dex ingest: history", () => {
       await grown.catchUp();
       const other = await startTestIngest(chain, { startBlock: grown.sync.checkpoint.fromBlock });
       await other.catchUp();
-      expectSame(await rowsOf(grown), await rowsOf(other));
+      expectSameStore(await rowsOf(grown), await rowsOf(other));
       await other.close();
     } finally {
       await grown.close();

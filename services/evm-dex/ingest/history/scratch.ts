@@ -136,12 +136,11 @@ async function openOfBoot(
     const row = await own.get(historyChunks, { chainId });
     if ((row?.boot ?? boot) === boot) return own;
   } catch (error) {
-    if (!isDamaged(error)) {
-      await own?.close();
-      throw error;
-    }
+    await own?.close();
+    if (isDamaged(error)) return undefined;
+    throw error;
   }
-  await own?.close();
+  await own.close();
   return undefined;
 }
 

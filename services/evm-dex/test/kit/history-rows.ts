@@ -1,4 +1,3 @@
-import { expect } from "chai";
 import { positionText } from "../../metrics/lp-position.ts";
 import { protocolOf } from "../../protocols/index.ts";
 import { discoveries, type PoolRow, pools } from "../../store/collections.ts";
@@ -54,9 +53,4 @@ export async function rowsOf({ store, sync }: TestIngest): Promise<Record<string
 /** Reserves of v3 pools differ by some units of their tokens. */
 function rounded(usd: number | null): number | null {
   return usd === null ? null : Number(usd.toPrecision(9));
-}
-
-export function expectSame(actual: Record<string, unknown[]>, expected: Record<string, unknown[]>): void {
-  expect(Object.keys(actual).sort()).to.deep.equal(Object.keys(expected).sort());
-  for (const [name, rows] of Object.entries(expected)) expect(actual[name], name).to.deep.equal(rows);
 }
