@@ -1,20 +1,14 @@
 import { LEFT_TO_FULL_CHECK, NOT_IN_DEBIAN } from "../../services/shared/testkit/describe.ts";
 import { buildForTests, TEST_DIST } from "./build.ts";
 import { ROOT } from "./command.ts";
+import { KeptServer, runBesideServers } from "./kept-server.ts";
 import { localSteps } from "./local-steps.ts";
 import { manifestSteps } from "./manifests/steps.ts";
 import { inspectOpenApi } from "./openapi/openapi.ts";
 import { inspectAdvisories } from "./packages/advisories.ts";
 import { ensureInspector } from "./packages/inspector.ts";
 import { productionSteps } from "./production.ts";
-import {
-  ensureChromium,
-  ensurePandas,
-  ensurePromtool,
-  type Server,
-  startMongodb,
-  startRedis,
-} from "./servers.ts";
+import { ensureChromium, ensurePandas, ensurePromtool, startMongodb, startRedis } from "./servers.ts";
 import { addTallies, runSteps, type Step } from "./step.ts";
 import { runInLanes } from "./suites/lanes.ts";
 import { listProductTests, runSuite, type SuiteVerdict, TOOL_TESTS } from "./suites/suites.ts";
@@ -52,7 +46,7 @@ const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 export async function checkFully(): Promise<boolean> {
   let tally = await runSteps([...localSteps, advisories, openApi, ...manifestSteps, ...productionSteps()]);
   const faults: string[] = [];
-  const servers = new Map<string, Server>();
+  const servers = new Map<string, KeptServer>();
   try {
     tally = addTallies(tally, await runSteps([...programs, ...serverSteps(servers)]));
     const urls = Object.fromEntries([...servers].map(([variable, { url }]) => [variable, url]));
@@ -60,7 +54,9 @@ export async function checkFully(): Promise<boolean> {
     faults.push(...unbuilt);
     tally = addTallies(tally, { passed: 0, failed: unbuilt.length });
     const env = { ...urls, TEST_DIST };
-    const verdicts = await runInLanes(listSuites(), LANES, (suite) => runAndPrint(suite, env));
+    const verdicts = await runInLanes(listSuites(), LANES, (suite) =>
+      runBesideServers([...servers.values()], () => runAndPrint(suite, env)),
+    );
     for (const verdict of verdicts) {
       tally = addTallies(tally, verdict.tally);
       faults.push(...verdict.faults);
@@ -113,11 +109,11 @@ function programStep(name: string, ensure: () => Promise<void>): Step {
 }
 
 /** Starts the servers of tests; one that does not start is a failed check, and its tests are pending and so fail. */
-function serverSteps(servers: Map<string, Server>): Step[] {
+function serverSteps(servers: Map<string, KeptServer>): Step[] {
   return Object.entries(STARTERS).map(([variable, start]) => ({
     name: variable,
     inspect: async () => {
-      const server = await start();
+      const server = new KeptServer(variable, await start());
       servers.set(variable, server);
       return { faults: [], seen: server.url };
     },

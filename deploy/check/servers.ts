@@ -9,6 +9,8 @@ import { isOnPath, killGroup, ROOT, run } from "./command.ts";
 export interface Server {
   readonly url: string;
   readonly stop: () => void;
+  /** Starts it again at the same address; absent where it is not ours to start. Throws when it cannot. */
+  readonly restart?: () => Promise<void>;
 }
 
 const START_TIMEOUT_MS = 30_000;
@@ -19,8 +21,7 @@ export async function startRedis(): Promise<Server> {
   if (!(await isOnPath("redis-server"))) await installPackage("redis-server");
   const port = await findFreePort();
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
-  const stop = await startProgram("redis-server", args, port);
-  return { url: `redis://127.0.0.1:${port}`, stop };
+  return { url: `redis://127.0.0.1:${port}`, ...(await startRestartable("redis-server", args, port)) };
 }
 
 /**
@@ -30,12 +31,19 @@ export async function startRedis(): Promise<Server> {
 export async function startMongodb(): Promise<Server> {
   const starter = join(ROOT, "../shared/mongo/start");
   if (existsSync(starter)) {
-    const { ok, stdout, output } = await run([starter], { timeoutMs: INSTALL_TIMEOUT_MS });
-    const url = stdout.trim().split("\n").at(-1) ?? "";
-    if (!ok || !url.startsWith("mongodb"))
+    const start = async (): Promise<string> => {
+      const { ok, stdout, output } = await run([starter], { timeoutMs: INSTALL_TIMEOUT_MS });
+      const url = stdout.trim().split("\n").at(-1) ?? "";
+      if (ok && url.startsWith("mongodb")) return url;
       throw new Error(`Cannot start MongoDB by ${starter}: ${output.trim()}`);
+    };
+    const restart = async (): Promise<void> => {
+      // What is left of it would stand in the way of a second one.
+      await run([starter, "--stop"]);
+      await start();
+    };
     // It is left running: the next start is then instant.
-    return { url, stop: () => {} };
+    return { url: await start(), stop: () => {}, restart };
   }
   const { MONGODB_URL: url } = process.env;
   if (url !== undefined && url !== "") return { url, stop: () => {} };
@@ -46,15 +54,13 @@ export async function startMongodb(): Promise<Server> {
 async function startMongod(): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), "mongod-"));
   const port = await findFreePort();
-  const stop = await startProgram(
-    "mongod",
-    ["--dbpath", folder, "--port", String(port), "--bind_ip", "127.0.0.1", "--quiet"],
-    port,
-  );
+  const args = ["--dbpath", folder, "--port", String(port), "--bind_ip", "127.0.0.1", "--quiet"];
+  const mongod = await startRestartable("mongod", args, port);
   return {
     url: `mongodb://127.0.0.1:${port}/?directConnection=true`,
+    ...mongod,
     stop: () => {
-      stop();
+      mongod.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -85,6 +91,22 @@ async function installPackage(name: string): Promise<void> {
   if (!ok) throw new Error(`Cannot install ${name}: ${output.trim()}`);
 }
 
+/** Starts a server; returns how to end it and how to start it again. */
+async function startRestartable(
+  program: string,
+  args: readonly string[],
+  port: number,
+): Promise<Required<Pick<Server, "stop" | "restart">>> {
+  let stop = await startProgram(program, args, port);
+  return {
+    stop: () => stop(),
+    restart: async () => {
+      stop();
+      stop = await startProgram(program, args, port);
+    },
+  };
+}
+
 /** Starts a server and waits until it listens; returns how to end it. */
 async function startProgram(program: string, args: readonly string[], port: number): Promise<() => void> {
   const child: ChildProcess = spawn(program, args, { stdio: "ignore", detached: true });
@@ -108,7 +130,8 @@ async function startProgram(program: string, args: readonly string[], port: numb
   return stop;
 }
 
-function isListening(port: number): Promise<boolean> {
+/** Whether a server of this machine accepts connections. */
+export function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: "127.0.0.1" });
     socket.once("connect", () => {

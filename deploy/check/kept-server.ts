@@ -1,0 +1,82 @@
+import { freemem, loadavg } from "node:os";
+import { isListening, type Server } from "./servers.ts";
+import type { Tally } from "./step.ts";
+
+/** How often a server is looked at; it has gone when two looks in turn find nothing. */
+const LOOK_MS = 2_000;
+
+/**
+ * A server that is started again at its address when it has gone: a crash of a third program is no verdict on tests. What
+ * ran meanwhile is told by `restarts`, and has to run again: a server that a test itself ends goes in that run too.
+ */
+export class KeptServer {
+  readonly #name: string;
+  readonly #server: Server;
+  readonly #timer: NodeJS.Timeout;
+  #missed = 0;
+  #looking: Promise<void> | undefined;
+  #restarts = 0;
+  #isLost = false;
+
+  constructor(name: string, server: Server, { lookMs = LOOK_MS }: { lookMs?: number } = {}) {
+    this.#name = name;
+    this.#server = server;
+    this.#timer = setInterval(() => this.#look(2), lookMs);
+    this.#timer.unref();
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  /** How often it had gone and was started again, now looked at once more. */
+  async restarts(): Promise<number> {
+    await this.#looking;
+    await this.#look(1);
+    return this.#restarts;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#server.stop();
+  }
+
+  #look(most: number): Promise<void> {
+    this.#looking ??= this.#startAgain(most).finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #startAgain(most: number): Promise<void> {
+    const { restart, url } = this.#server;
+    if (restart === undefined || this.#isLost) return;
+    this.#missed = (await isListening(Number(new URL(url).port))) ? 0 : this.#missed + 1;
+    if (this.#missed < most) return;
+    this.#missed = 0;
+    const free = Math.round(freemem() / 1e6);
+    const load = loadavg()[0]?.toFixed(1);
+    try {
+      await restart();
+      this.#restarts++;
+      console.log(`${this.#name} had gone and was started again (${free} MB were free, load ${load})`);
+    } catch (error) {
+      clearInterval(this.#timer);
+      this.#isLost = true;
+      console.log(`${this.#name} has gone and cannot be started again: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** Runs a suite once more when a server that it may have used had gone: see KeptServer. */
+export async function runBesideServers<Verdict extends { readonly tally: Tally }>(
+  servers: readonly Pick<KeptServer, "restarts">[],
+  runOnce: () => Promise<Verdict>,
+): Promise<Verdict> {
+  const countRestarts = async () => (await Promise.all(servers.map((server) => server.restarts()))).join();
+  const before = await countRestarts();
+  const verdict = await runOnce();
+  if (verdict.tally.failed === 0 || (await countRestarts()) === before) return verdict;
+  console.log("a server had gone meanwhile: the suite runs once more");
+  return runOnce();
+}
