@@ -1,8 +1,14 @@
 import type { Worker } from "node:worker_threads";
 import { createThread } from "../../process/thread-work.ts";
+import { startWithSemiSpace } from "../../process/v8-flags.ts";
 
 /** How long a prestarted thread waits for work. */
 const KEEP_MS = 10_000;
+/**
+ * What it reads is held until it is checked, however large the young generation, and the rest dies at once: a larger one is
+ * memory for nothing.
+ */
+const SEMI_SPACE_MB = 4;
 
 let ahead: Worker | undefined;
 
@@ -12,7 +18,7 @@ let ahead: Worker | undefined;
  * the process alive.
  */
 export function startThreadAhead(): void {
-  const worker = createThread("thread.worker", import.meta.url);
+  const worker = createReader();
   ahead = worker;
   // The user of a thread that failed to start sees that it has exited.
   const drop = () => {
@@ -27,8 +33,12 @@ export function startThreadAhead(): void {
 
 /** The prestarted thread, or a new one. */
 export function startThread(): Worker {
-  const worker = ahead ?? createThread("thread.worker", import.meta.url);
+  const worker = ahead ?? createReader();
   ahead = undefined;
   worker.ref();
   return worker;
+}
+
+function createReader(): Worker {
+  return startWithSemiSpace(SEMI_SPACE_MB, () => createThread("thread.worker", import.meta.url));
 }
