@@ -14,14 +14,18 @@ export class KeptServer {
   readonly #server: Server;
   readonly #timer: NodeJS.Timeout;
   #missed = 0;
-  #looking: Promise<void> | undefined;
+  /** One look after the other. */
+  #looking = Promise.resolve();
+  #isLooking = false;
   #restarts = 0;
   #isLost = false;
 
   constructor(name: string, server: Server, { lookMs = LOOK_MS }: { lookMs?: number } = {}) {
     this.#name = name;
     this.#server = server;
-    this.#timer = setInterval(() => this.#look(2), lookMs);
+    this.#timer = setInterval(() => {
+      if (!this.#isLooking) void this.#look(2);
+    }, lookMs);
     this.#timer.unref();
   }
 
@@ -31,7 +35,6 @@ export class KeptServer {
 
   /** How often it had gone and was started again, now looked at once more. */
   async restarts(): Promise<number> {
-    await this.#looking;
     await this.#look(1);
     return this.#restarts;
   }
@@ -41,18 +44,22 @@ export class KeptServer {
     this.#server.stop();
   }
 
+  /** @param most looks in turn that may find nothing before it has gone */
   #look(most: number): Promise<void> {
-    this.#looking ??= this.#startAgain(most).finally(() => {
-      this.#looking = undefined;
-    });
+    this.#looking = this.#looking.then(() => this.#lookNow(most));
     return this.#looking;
   }
 
-  async #startAgain(most: number): Promise<void> {
+  async #lookNow(most: number): Promise<void> {
     const { restart, url } = this.#server;
     if (restart === undefined || this.#isLost) return;
+    this.#isLooking = true;
     this.#missed = (await isListening(Number(new URL(url).port))) ? 0 : this.#missed + 1;
-    if (this.#missed < most) return;
+    if (this.#missed >= most) await this.#restart(restart);
+    this.#isLooking = false;
+  }
+
+  async #restart(restart: () => Promise<void>): Promise<void> {
     this.#missed = 0;
     const free = Math.round(freemem() / 1e6);
     const load = loadavg()[0]?.toFixed(1);

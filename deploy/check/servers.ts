@@ -14,7 +14,10 @@ export interface Server {
 }
 
 const START_TIMEOUT_MS = 30_000;
+const BUSY_MS = 5_000;
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
+/** A mirror that is away for a moment is no fault of what is checked. */
+const RETRIES = "-o Acquire::Retries=3";
 
 /** Starts a Redis without persistence on a free port; installs it first where it is missing and we may. */
 export async function startRedis(): Promise<Server> {
@@ -86,7 +89,7 @@ async function installPackage(name: string): Promise<void> {
   if (process.getuid?.() !== 0 || !(await isOnPath("apt-get"))) {
     throw new Error(`Cannot find ${name}: install it, it is not on PATH.`);
   }
-  const command = `apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends ${name}`;
+  const command = `apt-get ${RETRIES} update -q && DEBIAN_FRONTEND=noninteractive apt-get ${RETRIES} install -y -q --no-install-recommends ${name}`;
   const { ok, output } = await run(["sh", "-c", command], { timeoutMs: INSTALL_TIMEOUT_MS });
   if (!ok) throw new Error(`Cannot install ${name}: ${output.trim()}`);
 }
@@ -134,11 +137,13 @@ async function startProgram(program: string, args: readonly string[], port: numb
 export function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: "127.0.0.1" });
-    socket.once("connect", () => {
+    const find = (isThere: boolean) => {
       socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
+      resolve(isThere);
+    };
+    socket.once("connect", () => find(true)).once("error", () => find(false));
+    // One that does not come to it is busy: who is away refuses at once.
+    socket.setTimeout(BUSY_MS, () => find(true));
   });
 }
 

@@ -32,7 +32,8 @@ export function totalsOfEdge(edge: Edge, { bucket, swaps, lastUsers }: EdgeMinut
   const users = new Set<string>();
   for (const swap of swaps) {
     if (swap.time < edge.start) continue;
-    addSwap(totals, { ...swap, tickTravel: swap.tickTravel ?? 0, closePrice: 0 });
+    const { valueUsd, feeUsd, tickTravel } = swap;
+    addSwap(totals, { valueUsd, feeUsd, tickTravel: tickTravel ?? 0, closePrice: 0 });
     if (lastUsers.has(swap.sender)) users.add(swap.sender);
   }
   totals.lastSeenUsers = users.size;

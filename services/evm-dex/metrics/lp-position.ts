@@ -1,3 +1,4 @@
+import type { Mutable } from "../../shared/mutable.ts";
 import { namedIntegers } from "../protocols/integers.ts";
 import { INDEX_SCALE } from "./v2-bucket.ts";
 
@@ -49,13 +50,16 @@ export function settle(position: LpPosition, index: FeeIndex): LpPosition {
 
 /** After a Transfer of LP tokens; `amount` is negative for the sender. */
 export function applyTransfer(position: LpPosition, options: FeeIndex & { amount: bigint }): LpPosition {
-  const settled = settle(position, options);
-  return { ...settled, balance: settled.balance + options.amount };
+  const settled: Mutable<LpPosition> = settle(position, options);
+  settled.balance += options.amount;
+  return settled;
 }
 
 /** After a gauge's Deposit, or with a negative amount its Withdraw. The LP tokens move by a Transfer of their own. */
 export function applyStake(position: LpPosition, amount: bigint): LpPosition {
-  return { ...position, staked: position.staked + amount };
+  const next: Mutable<LpPosition> = { ...position };
+  next.staked += amount;
+  return next;
 }
 
 /** A position as text. */

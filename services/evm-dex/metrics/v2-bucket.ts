@@ -45,9 +45,21 @@ export function emptyV2Numbers(): V2Numbers {
   return { swapCount: 0, unpricedCount: 0, zeroForOneUsd: 0, oneForZeroUsd: 0, feesUsd: 0 };
 }
 
+/** A whole literal: each swap makes one, and of each hour and day one is kept (docs/decisions/0084). */
 export function emptyV2Bucket(): V2Bucket {
-  const none = { volume0: 0n, volume1: 0n, fees0: 0n, fees1: 0n, growth0: 0n, growth1: 0n };
-  return { ...emptyV2Numbers(), ...none };
+  return {
+    swapCount: 0,
+    unpricedCount: 0,
+    zeroForOneUsd: 0,
+    oneForZeroUsd: 0,
+    feesUsd: 0,
+    volume0: 0n,
+    volume1: 0n,
+    fees0: 0n,
+    fees1: 0n,
+    growth0: 0n,
+    growth1: 0n,
+  };
 }
 
 /** Whether a swap counts as token0 in, token1 out. */

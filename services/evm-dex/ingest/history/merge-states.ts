@@ -25,7 +25,9 @@ export async function mergeStates(at: MergedStores): Promise<WriteStep[]> {
   for (const row of touched) {
     if (slices.due()) await slices.pause();
     const anchor = await anchorAt(at, row);
-    states.push({ ...(known.get(row.poolAddress) ?? row), anchor });
+    const state = { ...(known.get(row.poolAddress) ?? row) };
+    state.anchor = anchor;
+    states.push(state);
   }
   const fresh = keys.filter(({ poolAddress }) => !known.has(poolAddress));
   return [

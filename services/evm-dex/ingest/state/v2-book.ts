@@ -91,8 +91,10 @@ export class V2Book {
       getLargeSwaps(this.#store, { chainId, hours: hours.filter(isStored) }),
     ]);
     // Only now: where reading fails, what is stored is still to be read.
-    for (const key of buckets) this.#addBucket({ ...key, bucket: emptyV2Bucket(), isChanged: false });
-    for (const key of hours) this.#addSwaps({ ...key, largest: [], isChanged: false });
+    for (const { poolAddress, span, start } of buckets)
+      this.#addBucket({ poolAddress, span, start, bucket: emptyV2Bucket(), isChanged: false });
+    for (const { poolAddress, start } of hours)
+      this.#addSwaps({ poolAddress, start, largest: [], isChanged: false });
     for (const row of rollups) {
       const { poolAddress, span, start } = row;
       this.#addBucket({ poolAddress, span, start, bucket: readRollup(row), isChanged: false });
@@ -173,7 +175,7 @@ export class V2Book {
 /** A bucket as a stored row. */
 export function toRollup(at: BucketKey & { chainId: number }, bucket: V2Bucket): V2RollupRow {
   const { chainId, poolAddress, span, start } = at;
-  const { swapCount, unpricedCount, zeroForOneUsd, oneForZeroUsd, feesUsd, ...amounts } = bucket;
+  const { swapCount, unpricedCount, zeroForOneUsd, oneForZeroUsd, feesUsd } = bucket;
   return {
     chainId,
     poolAddress,
@@ -184,19 +186,25 @@ export function toRollup(at: BucketKey & { chainId: number }, bucket: V2Bucket):
     zeroForOneUsd,
     oneForZeroUsd,
     feesUsd,
-    amounts: v2AmountsText.write(amounts),
+    amounts: v2AmountsText.write(bucket),
   };
 }
 
 export function readRollup(row: V2RollupRow): V2Bucket {
-  const { swapCount, unpricedCount, zeroForOneUsd, oneForZeroUsd, feesUsd, amounts } = row;
+  const { swapCount, unpricedCount, zeroForOneUsd, oneForZeroUsd, feesUsd } = row;
+  const { volume0, volume1, fees0, fees1, growth0, growth1 } = v2AmountsText.read(row.amounts);
   return {
     swapCount,
     unpricedCount,
     zeroForOneUsd,
     oneForZeroUsd,
     feesUsd,
-    ...v2AmountsText.read(amounts),
+    volume0,
+    volume1,
+    fees0,
+    fees1,
+    growth0,
+    growth1,
   };
 }
 

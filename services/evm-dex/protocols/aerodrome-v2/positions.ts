@@ -1,3 +1,4 @@
+import type { Mutable } from "../../../shared/mutable.ts";
 import { applyStake, applyTransfer, type LpPosition, settle } from "../../metrics/lp-position.ts";
 import type { PositionChange } from "../protocol.ts";
 import { ZERO_ADDRESS } from "./apply.ts";
@@ -29,7 +30,7 @@ function changesOf(event: V2Event, state: V2State): PositionChange[] {
       const move = (wallet: string, amount: bigint) => ({
         wallet,
         after: (position: LpPosition) =>
-          clampNegative(applyTransfer(position, { ...indexOf(state), amount })),
+          clampNegative(applyTransfer(position, { index0: state.index0, index1: state.index1, amount })),
       });
       return event.from === event.to
         ? [move(event.from, 0n)]
@@ -57,9 +58,8 @@ function indexOf({ index0, index1 }: V2State) {
 /** Below zero only where the position before the index was unavailable. */
 function clampNegative(position: LpPosition): LpPosition {
   if (position.balance >= 0n && position.staked >= 0n) return position;
-  return {
-    ...position,
-    balance: position.balance < 0n ? 0n : position.balance,
-    staked: position.staked < 0n ? 0n : position.staked,
-  };
+  const clamped: Mutable<LpPosition> = { ...position };
+  if (position.balance < 0n) clamped.balance = 0n;
+  if (position.staked < 0n) clamped.staked = 0n;
+  return clamped;
 }

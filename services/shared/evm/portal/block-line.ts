@@ -30,7 +30,8 @@ export function parseBlockLine(line: PortalLine): PortalBlock {
     logs.push(log);
     senders[log.transactionIndex] = (transactions.get(log.transactionIndex) as Transaction).from;
   }
-  return { ...header, senders, logs };
+  const { number, hash, parentHash, timestamp, logsBloom, receiptsRoot } = header;
+  return { number, hash, parentHash, timestamp, logsBloom, receiptsRoot, senders, logs };
 }
 
 function parseHeader(raw: PortalLine["header"]): BlockHeader & { receiptsRoot: Hex } {

@@ -1,3 +1,4 @@
+import type { Mutable } from "../../mutable.ts";
 import type { Fault } from "../../rpc-client/endpoint/fault.ts";
 import type { Outcome } from "../../rpc-client/pending-request.ts";
 import { parseAddress, parseBytes, parseHash, parseQuantity } from "../hex.ts";
@@ -221,7 +222,7 @@ function createLogParser(): LogParser {
     if (topics === undefined || address === undefined || data === undefined) return undefined;
     if (blockHash === undefined || transactionHash === undefined || position === undefined) return undefined;
     const { blockNumber, transactionIndex, logIndex } = position;
-    const log = {
+    const log: Mutable<RawLog> = {
       address,
       topics,
       data,
@@ -232,7 +233,8 @@ function createLogParser(): LogParser {
       logIndex,
     };
     const blockTimestamp = raw.blockTimestamp === undefined ? undefined : parseQuantity(raw.blockTimestamp);
-    return blockTimestamp === undefined ? log : { ...log, blockTimestamp };
+    if (blockTimestamp !== undefined) log.blockTimestamp = blockTimestamp;
+    return log;
   };
 }
 

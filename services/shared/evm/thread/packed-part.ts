@@ -116,7 +116,8 @@ function unpackBlock(block: BlockHeader, from: PartReader): BlockWithLogs {
       ),
     );
   }
-  return { ...block, senders, logs };
+  const { number, hash, parentHash, timestamp, logsBloom } = block;
+  return { number, hash, parentHash, timestamp, logsBloom, senders, logs };
 }
 
 /** Reads a packed part from its beginning on. */
