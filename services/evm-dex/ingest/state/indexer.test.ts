@@ -86,7 +86,7 @@ describe("Indexer", () => {
     await indexer.prepare(blocks);
     for (const block of blocks) indexer.addBlock(block);
     const flushed = indexer.flush();
-    return { ...flushed, events: inChainOrder(flushed.events) };
+    return { ...flushed, events: inChainOrder(flushed.events), links: [...flushed.links] };
   }
 
   it("writes a row for each event with the pool's state after it", async () => {
@@ -277,7 +277,7 @@ describe("Indexer", () => {
     expect(taken.tokens).to.deep.equal([token]);
     expect(taken.events).to.have.length(1);
     const again = indexer.flush();
-    expect({ ...again, events: [...again.events] }).to.deep.equal({
+    expect({ ...again, events: [...again.events], links: [...again.links] }).to.deep.equal({
       events: [],
       pools: [],
       tokens: [],

@@ -11,6 +11,7 @@ import {
   type PoolRow,
   type PriceLinkRow,
   poolEvents,
+  priceLinks,
   type TokenRow,
 } from "../../store/collections.ts";
 import { toLinkRow } from "../../store/price-links.ts";
@@ -57,7 +58,8 @@ export interface FlushedRows {
   readonly tokens: TokenRow[];
   readonly gauges: GaugeRow[];
   readonly touched: PoolEntry[];
-  readonly links: PriceLinkRow[];
+  /** By token, and so by their key. */
+  readonly links: Rows<PriceLinkRow>;
   readonly answers: FeedAnswer[];
 }
 
@@ -83,7 +85,7 @@ export class Indexer {
   readonly #events: RowList<PoolEventRow>;
   readonly #newPools: PoolRow[] = [];
   readonly #newTokens = new Map<string, TokenRow>();
-  readonly #links: PriceLinkRow[] = [];
+  readonly #links: RowList<PriceLinkRow>;
   readonly #newGauges: GaugeRow[] = [];
   readonly #answers: FeedAnswer[] = [];
   readonly #touched = new Set<PoolEntry>();
@@ -91,6 +93,7 @@ export class Indexer {
   constructor(store: Store, chain: { chainId: number; anchors: readonly string[] }) {
     this.chainId = chain.chainId;
     this.#events = store.openRows(poolEvents, "poolAddress");
+    this.#links = store.openRows(priceLinks, "token");
     this.pools = new PoolBook(store, chain.chainId);
     this.buckets = new BucketBook(store, chain.chainId);
     this.v2 = new V2Book(store, chain.chainId);
@@ -181,7 +184,7 @@ export class Indexer {
     this.prices.setAnchors({ blockNumber: block.number, time: block.time });
     const links = this.prices.closeBlock(touched, block.time);
     const at = { chainId: this.chainId, blockNumber: block.number, time: block.time };
-    for (const change of links) this.#links.push(toLinkRow(change, at));
+    for (const change of links) this.#links.add(toLinkRow(change, at));
     for (const each of added) this.#events.add(this.#rowOf(each, block));
     for (const each of quiet.values()) this.#events.add(this.#rowOf(each, block));
     for (const entry of touched) this.#touched.add(entry);
@@ -319,7 +322,7 @@ export class Indexer {
       tokens: [...this.#newTokens.values()],
       gauges: this.#newGauges.splice(0),
       touched: [...this.#touched],
-      links: this.#links.splice(0),
+      links: this.#links.take(),
       answers: this.#answers.splice(0),
     };
     this.#touched.clear();
