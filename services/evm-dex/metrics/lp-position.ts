@@ -1,4 +1,3 @@
-import type { Mutable } from "../../shared/mutable.ts";
 import { namedIntegers } from "../protocols/integers.ts";
 import { INDEX_SCALE } from "./v2-bucket.ts";
 
@@ -50,16 +49,13 @@ export function settle(position: LpPosition, index: FeeIndex): LpPosition {
 
 /** After a Transfer of LP tokens; `amount` is negative for the sender. */
 export function applyTransfer(position: LpPosition, options: FeeIndex & { amount: bigint }): LpPosition {
-  const settled: Mutable<LpPosition> = settle(position, options);
-  settled.balance += options.amount;
-  return settled;
+  const settled = settle(position, options);
+  return { ...settled, balance: settled.balance + options.amount };
 }
 
 /** After a gauge's Deposit, or with a negative amount its Withdraw. The LP tokens move by a Transfer of their own. */
 export function applyStake(position: LpPosition, amount: bigint): LpPosition {
-  const next: Mutable<LpPosition> = { ...position };
-  next.staked += amount;
-  return next;
+  return { ...position, staked: position.staked + amount };
 }
 
 /** A position as text. */

@@ -4,9 +4,8 @@ import type { SwapAmounts } from "./usd.ts";
  * (|a0|p0 + |a1|p1) / 2, null unless both tokens have a price: the v2 endpoints promise USD numbers only where every
  * price is known.
  */
-export function v2SwapUsd({ amount0, amount1, price0Usd, price1Usd }: SwapAmounts): number | null {
-  const moved = { amount0: Math.abs(amount0), amount1: Math.abs(amount1), price0Usd, price1Usd };
-  const sum = pairUsd(moved);
+export function v2SwapUsd(swap: SwapAmounts): number | null {
+  const sum = pairUsd({ ...swap, amount0: Math.abs(swap.amount0), amount1: Math.abs(swap.amount1) });
   return sum === null ? null : sum / 2;
 }
 

@@ -57,12 +57,11 @@ export const aerodromeV2: Protocol<V2State, V2Event> = {
   readPoint: readV2Point,
   reserves: ({ reserve0, reserve1 }) => ({ amount0: reserve0, amount1: reserve1 }),
   valueUsd: v2SwapUsd,
-  feeUsd: ({ price0Usd, price1Usd }, { state, pool }) =>
+  feeUsd: (swap, { state, pool }) =>
     pairUsd({
+      ...swap,
       amount0: toWholeTokens(state.swapFee0, pool.token0Decimals),
       amount1: toWholeTokens(state.swapFee1, pool.token1Decimals),
-      price0Usd,
-      price1Usd,
     }),
   swapFees: ({ swapFee0, swapFee1, totalSupply }) => ({
     amount0: swapFee0,

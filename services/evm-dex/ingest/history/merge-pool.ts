@@ -53,20 +53,17 @@ async function namePrevious(
   return rows.flatMap((row) => {
     const previousMinute = row.previousMinute ?? returned.get(row.sender) ?? null;
     if (previousMinute === null) return [];
-    const known = row.previousUsers === null ? [] : readIntegers(row.previousUsers);
+    const told = row.previousUsers === null ? [] : readIntegers(row.previousUsers);
     const left = SPANS.filter((span) => startOf(previousMinute, span) !== startOf(row.time, span));
     const counts = left.map((span, i) => {
       const bucket = `${span}:${startOf(previousMinute, span)}`;
       const count = users.get(bucket);
-      if (count === undefined) return known[i] ?? -1n;
+      if (count === undefined) return told[i] ?? -1n;
       users.set(bucket, count + 1);
       return BigInt(count + 1);
     });
     const previousUsers = counts.length === 0 ? null : writeIntegers(counts);
     if (previousMinute === row.previousMinute && previousUsers === row.previousUsers) return [];
-    const told = { ...row };
-    told.previousMinute = previousMinute;
-    told.previousUsers = previousUsers;
-    return [told];
+    return [{ ...row, previousMinute, previousUsers }];
   });
 }

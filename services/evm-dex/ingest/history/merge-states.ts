@@ -25,9 +25,7 @@ export async function mergeStates(at: MergedStores): Promise<WriteStep[]> {
   for (const row of touched) {
     if (slices.due()) await slices.pause();
     const anchor = await anchorAt(at, row);
-    const state = { ...(known.get(row.poolAddress) ?? row) };
-    state.anchor = anchor;
-    states.push(state);
+    states.push({ ...(known.get(row.poolAddress) ?? row), anchor });
   }
   const fresh = keys.filter(({ poolAddress }) => !known.has(poolAddress));
   return [

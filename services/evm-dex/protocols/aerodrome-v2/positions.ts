@@ -1,4 +1,3 @@
-import type { Mutable } from "../../../shared/mutable.ts";
 import { applyStake, applyTransfer, type LpPosition, settle } from "../../metrics/lp-position.ts";
 import type { PositionChange } from "../protocol.ts";
 import { ZERO_ADDRESS } from "./apply.ts";
@@ -58,8 +57,9 @@ function indexOf({ index0, index1 }: V2State) {
 /** Below zero only where the position before the index was unavailable. */
 function clampNegative(position: LpPosition): LpPosition {
   if (position.balance >= 0n && position.staked >= 0n) return position;
-  const clamped: Mutable<LpPosition> = { ...position };
-  if (position.balance < 0n) clamped.balance = 0n;
-  if (position.staked < 0n) clamped.staked = 0n;
-  return clamped;
+  return {
+    ...position,
+    balance: position.balance < 0n ? 0n : position.balance,
+    staked: position.staked < 0n ? 0n : position.staked,
+  };
 }
