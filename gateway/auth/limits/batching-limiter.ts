@@ -1,6 +1,6 @@
 import type { Bucket } from "./bucket.ts";
 import { type LimitDecision, type Limiter, type LimitRequest, toDecision } from "./limiter.ts";
-import type { LocalBuckets, TakeRequest } from "./local-buckets.ts";
+import { asking, type LocalBuckets, type TakeRequest } from "./local-buckets.ts";
 import { createLocalLimiter, type LocalLimiter } from "./local-limiter.ts";
 import { COST, type LimitRule } from "./rule.ts";
 import type { BucketResponse, SharedBuckets } from "./shared-buckets.ts";
@@ -44,10 +44,10 @@ export function createBatchingLimiter({ shared, buckets }: BatchingLimiterOption
   ): Promise<readonly BucketResponse[] | undefined> => {
     const sentAt = buckets.readClocks();
     const responses = await shared.take(
-      requests.map((request) => ({
-        ...request,
-        known: buckets.tryTake({ ...request, count: 0 }, sentAt).bucket,
-      })),
+      requests.map((request) => {
+        const { kind, subject, rule, count } = request;
+        return { kind, subject, rule, count, known: buckets.tryTake(asking(request, 0), sentAt).bucket };
+      }),
     );
     // Dated when the request was sent, before the decision: the local copy never holds more than the shared bucket.
     for (const [index, { bucket }] of (responses ?? []).entries())
@@ -62,7 +62,7 @@ export function createBatchingLimiter({ shared, buckets }: BatchingLimiterOption
         const groups = groupByBucket(queue.slice(0, MAX_BATCH));
         queue = queue.slice(MAX_BATCH);
         const responses = await takeShared(
-          groups.map(({ request, pending }) => ({ ...request, count: pending.length })),
+          groups.map(({ request, pending }) => asking(request, pending.length)),
         );
         for (const [index, group] of groups.entries()) resolveGroup(group, responses?.[index], local);
       }
@@ -74,7 +74,7 @@ export function createBatchingLimiter({ shared, buckets }: BatchingLimiterOption
   return {
     take(request) {
       const clocks = buckets.readClocks();
-      const { granted, bucket } = buckets.tryTake({ ...request, count: 1 }, clocks);
+      const { granted, bucket } = buckets.tryTake(asking(request, 1), clocks);
       if (granted === 0) return toDecision(false, { bucket, rule: request.rule, wallUs: clocks.wallUs });
       return new Promise((resolve) => {
         queue.push({ request, resolve });
@@ -82,7 +82,7 @@ export function createBatchingLimiter({ shared, buckets }: BatchingLimiterOption
       });
     },
     async peek(request) {
-      const responses = await takeShared([{ ...request, count: 0 }]);
+      const responses = await takeShared([asking(request, 0)]);
       const bucket = responses?.[0]?.bucket;
       if (bucket === undefined) return local.peek(request);
       const state = toDecision(false, { bucket, rule: request.rule, wallUs: bucket.atUs });

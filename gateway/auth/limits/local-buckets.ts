@@ -8,6 +8,11 @@ export interface TakeRequest extends LimitRequest {
   readonly count: number;
 }
 
+/** A whole literal: every request makes one (docs/decisions/0084). */
+export function asking({ kind, subject, rule }: LimitRequest, count: number): TakeRequest {
+  return { kind, subject, rule, count };
+}
+
 type BucketName = Pick<LimitRequest, "kind" | "subject">;
 
 /** Per kind. A bucket takes some 250 bytes, so a flood from ever new addresses takes some 90 MB at worst. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../../request/clock.ts";
 import { type LimitDecision, type Limiter, type LimitRequest, toDecision } from "./limiter.ts";
-import { LocalBuckets } from "./local-buckets.ts";
+import { asking, LocalBuckets } from "./local-buckets.ts";
 
 /** A limiter that makes every decision in this process, synchronously. */
 export interface LocalLimiter extends Limiter {
@@ -13,13 +13,13 @@ export function createLocalLimiter(buckets: LocalBuckets): LocalLimiter {
   return {
     take(request) {
       const clocks = buckets.readClocks();
-      const { bucket, granted } = buckets.take({ ...request, count: 1 }, clocks);
+      const { bucket, granted } = buckets.take(asking(request, 1), clocks);
       return toDecision(granted === 1, { bucket, rule: request.rule, wallUs: clocks.wallUs });
     },
     peek(request) {
       const clocks = buckets.readClocks();
-      const { granted } = buckets.tryTake({ ...request, count: 1 }, clocks);
-      const { bucket } = buckets.tryTake({ ...request, count: 0 }, clocks);
+      const { granted } = buckets.tryTake(asking(request, 1), clocks);
+      const { bucket } = buckets.tryTake(asking(request, 0), clocks);
       return toDecision(granted === 1, { bucket, rule: request.rule, wallUs: clocks.wallUs });
     },
     raiseUsage: (usage) => buckets.raiseUsage(usage),
