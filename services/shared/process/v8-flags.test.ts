@@ -28,7 +28,10 @@ describeWithProcesses("a thread with a young generation of its own size", () => 
     const small = startWithSemiSpace(2, startGrowing);
     const most = await mostOf(small);
     // Two halves.
-    expect(most).to.be.within(1e6, 2 * 2 ** 21 + 1e6);
+    const bound = 2 * 2 ** 21 + 1e6;
+    // Deno takes no flags of V8: its threads are as large as it makes them.
+    if ("Deno" in globalThis) return expect(most).to.be.above(bound);
+    expect(most).to.be.within(1e6, bound);
     expect(await mostOf(startGrowing())).to.be.above(2 * most);
   });
 });
