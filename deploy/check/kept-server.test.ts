@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { KeptServer, runBesideServers } from "./kept-server.ts";
-import { findFreePort, isListening } from "./servers.ts";
+import { isListening } from "./servers.ts";
 
 describeWithProcesses("a server of the checks", () => {
   it("is started again at its address when it has gone, which is counted", async () => {
@@ -64,7 +64,7 @@ describe("a suite beside servers", () => {
 
 /** A process that listens, how to start it again, and how to kill it. */
 async function startListener() {
-  const port = await findFreePort();
+  const port = await findPort();
   let child: ChildProcess;
   const start = async (): Promise<void> => {
     child = spawn(process.execPath, [
@@ -81,6 +81,14 @@ async function startListener() {
   await start();
   const url = `redis://127.0.0.1:${port}`;
   return { server: { url, stop: () => child.kill("SIGKILL"), restart: start }, kill };
+}
+
+/** A port that the system gives to nobody who asks for any: between two starts another test must not have it. */
+async function findPort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    if (!(await isListening(port))) return port;
+  }
 }
 
 const answers = (url: string): Promise<boolean> => isListening(Number(new URL(url).port));
