@@ -6,8 +6,6 @@ import { describeWithProcesses } from "../../shared/testkit/describe.ts";
 import { sharesHiddenClass } from "../../shared/testkit/hidden-class.ts";
 import { readRollup, toRollup } from "../ingest/state/v2-book.ts";
 import { emptyV2Bucket } from "../metrics/v2-bucket.ts";
-import { applyV2 } from "../protocols/aerodrome-v2/apply.ts";
-import { EMPTY_V2_STATE } from "../protocols/aerodrome-v2/state.ts";
 import { pancakeDecoders } from "../protocols/v3/decode/pool.ts";
 import { applyEvent, EMPTY_STATE } from "../protocols/v3/state.ts";
 import { toLargeSwap, type V2SwapRow, v2BucketOf } from "../views/v2-swap.ts";
@@ -30,8 +28,6 @@ const MADE: Readonly<Record<string, () => object>> = {
   "the bucket of one v2 swap": () => v2BucketOf(swap),
   "a stored bucket of a v2 pool": () => readRollup(toRollup(at, v2BucketOf(swap))),
   "a large swap": () => toLargeSwap(swap),
-  "a v2 state after a gauge's deposit": () =>
-    applyV2(EMPTY_V2_STATE, { kind: "deposit", owner: address(2), amount: 1n }, 1_000),
   "a v3 state after a flash loan": () =>
     applyEvent(EMPTY_STATE, { kind: "flash", paid0: 1n, paid1: 1n } as never),
   "a decoded swap of PancakeSwap": () => {

@@ -52,28 +52,36 @@ function bounded(reserve: bigint): bigint {
   return reserve > MOST ? MOST : reserve < -MOST ? -MOST : reserve;
 }
 
-/** The state after an event. Liquidity changes with mints and burns only where the current tick is in their range. */
+/**
+ * The state after an event. Liquidity changes with mints and burns only where the current tick is in their range. Each is a
+ * whole literal (docs/decisions/0084).
+ */
 export function applyEvent(state: V3State, event: V3Event): V3State {
   const moved = movedInto(event);
   const reserve0 = bounded(state.reserve0 + moved.amount0);
   const reserve1 = bounded(state.reserve1 + moved.amount1);
+  const { feeProtocol } = state;
   switch (event.kind) {
-    case "initialize":
-      return { ...state, sqrtPriceX96: event.sqrtPriceX96, tick: event.tick };
+    case "initialize": {
+      const { sqrtPriceX96, tick } = event;
+      return { sqrtPriceX96, liquidity: state.liquidity, tick, reserve0, reserve1, feeProtocol };
+    }
     case "swap": {
       const { sqrtPriceX96, liquidity, tick } = event;
-      return { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol: state.feeProtocol };
+      return { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol };
     }
     case "mint":
     case "burn": {
       const inRange = event.tickLower <= state.tick && state.tick < event.tickUpper;
       const change = !inRange ? 0n : event.kind === "mint" ? event.liquidity : -event.liquidity;
-      return { ...state, liquidity: state.liquidity + change, reserve0, reserve1 };
+      const { sqrtPriceX96, tick } = state;
+      return { sqrtPriceX96, liquidity: state.liquidity + change, tick, reserve0, reserve1, feeProtocol };
     }
-    case "set_fee_protocol":
-      return { ...state, feeProtocol: event.feeProtocol };
-    default:
-      return { ...state, reserve0, reserve1 };
+    default: {
+      const { sqrtPriceX96, liquidity, tick } = state;
+      const set = event.kind === "set_fee_protocol" ? event.feeProtocol : feeProtocol;
+      return { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol: set };
+    }
   }
 }
 
