@@ -18,11 +18,13 @@ export class KeptServer {
   #looking = Promise.resolve();
   #isLooking = false;
   #restarts = 0;
-  #isLost = false;
+  /** Undefined where it is not ours to start, or cannot be started any more. */
+  #restart: Server["restart"];
 
   constructor(name: string, server: Server, { lookMs = LOOK_MS }: { lookMs?: number } = {}) {
     this.#name = name;
     this.#server = server;
+    this.#restart = server.restart;
     this.#timer = setInterval(() => {
       if (!this.#isLooking) void this.#look(2);
     }, lookMs);
@@ -51,15 +53,15 @@ export class KeptServer {
   }
 
   async #lookNow(most: number): Promise<void> {
-    const { restart, url } = this.#server;
-    if (restart === undefined || this.#isLost) return;
+    const restart = this.#restart;
+    if (restart === undefined) return;
     this.#isLooking = true;
-    this.#missed = (await isListening(Number(new URL(url).port))) ? 0 : this.#missed + 1;
-    if (this.#missed >= most) await this.#restart(restart);
+    this.#missed = (await isListening(Number(new URL(this.url).port))) ? 0 : this.#missed + 1;
+    if (this.#missed >= most) await this.#startAgain(restart);
     this.#isLooking = false;
   }
 
-  async #restart(restart: () => Promise<void>): Promise<void> {
+  async #startAgain(restart: () => Promise<void>): Promise<void> {
     this.#missed = 0;
     const free = Math.round(freemem() / 1e6);
     const load = loadavg()[0]?.toFixed(1);
@@ -69,7 +71,7 @@ export class KeptServer {
       console.log(`${this.#name} had gone and was started again (${free} MB were free, load ${load})`);
     } catch (error) {
       clearInterval(this.#timer);
-      this.#isLost = true;
+      this.#restart = undefined;
       console.log(`${this.#name} has gone and cannot be started again: ${(error as Error).message}`);
     }
   }

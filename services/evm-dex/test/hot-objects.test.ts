@@ -1,8 +1,7 @@
 import { expect } from "chai";
-import { it } from "mocha";
+import { describe, it } from "mocha";
 import type { BlockHeader, Hex } from "../../shared/evm/port.ts";
 import { packPart, unpackPart } from "../../shared/evm/thread/packed-part.ts";
-import { describeWithProcesses } from "../../shared/testkit/describe.ts";
 import { sharesHiddenClass } from "../../shared/testkit/hidden-class.ts";
 import { readRollup, toRollup } from "../ingest/state/v2-book.ts";
 import { emptyV2Bucket } from "../metrics/v2-bucket.ts";
@@ -43,7 +42,7 @@ const MADE: Readonly<Record<string, () => object>> = {
   },
 };
 
-describeWithProcesses("objects of hot paths", () => {
+describe("objects of hot paths", () => {
   if ("Deno" in globalThis) {
     it("are not looked at where V8 cannot be asked: Deno takes no flags of V8", () =>
       expect(() => sharesHiddenClass(emptyV2Bucket)).to.throw(SyntaxError));

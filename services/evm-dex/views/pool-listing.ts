@@ -32,5 +32,5 @@ export function toListing(pool: PoolRow): PoolListingRow {
     tickSpacing,
   };
   const cells = toCells(LIST, { ...columns, createdAt: formatDateTime(createdAt) });
-  return { family: pool.family, cells: toRowText(LIST, cells), ...columns };
+  return { ...columns, family: pool.family, cells: toRowText(LIST, cells) };
 }

@@ -53,36 +53,31 @@ function bounded(reserve: bigint): bigint {
 }
 
 /**
- * The state after an event. Liquidity changes with mints and burns only where the current tick is in their range. Each is a
- * whole literal (docs/decisions/0084).
+ * The state after an event. Liquidity changes with mints and burns only where the current tick is in their range. One whole
+ * literal for all of them (docs/decisions/0084).
  */
 export function applyEvent(state: V3State, event: V3Event): V3State {
+  let { sqrtPriceX96, liquidity, tick, feeProtocol } = state;
+  switch (event.kind) {
+    case "initialize":
+      ({ sqrtPriceX96, tick } = event);
+      break;
+    case "swap":
+      ({ sqrtPriceX96, liquidity, tick } = event);
+      break;
+    case "mint":
+    case "burn":
+      if (event.tickLower <= tick && tick < event.tickUpper)
+        liquidity += event.kind === "mint" ? event.liquidity : -event.liquidity;
+      break;
+    case "set_fee_protocol":
+      ({ feeProtocol } = event);
+      break;
+  }
   const moved = movedInto(event);
   const reserve0 = bounded(state.reserve0 + moved.amount0);
   const reserve1 = bounded(state.reserve1 + moved.amount1);
-  const { feeProtocol } = state;
-  switch (event.kind) {
-    case "initialize": {
-      const { sqrtPriceX96, tick } = event;
-      return { sqrtPriceX96, liquidity: state.liquidity, tick, reserve0, reserve1, feeProtocol };
-    }
-    case "swap": {
-      const { sqrtPriceX96, liquidity, tick } = event;
-      return { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol };
-    }
-    case "mint":
-    case "burn": {
-      const inRange = event.tickLower <= state.tick && state.tick < event.tickUpper;
-      const change = !inRange ? 0n : event.kind === "mint" ? event.liquidity : -event.liquidity;
-      const { sqrtPriceX96, tick } = state;
-      return { sqrtPriceX96, liquidity: state.liquidity + change, tick, reserve0, reserve1, feeProtocol };
-    }
-    default: {
-      const { sqrtPriceX96, liquidity, tick } = state;
-      const set = event.kind === "set_fee_protocol" ? event.feeProtocol : feeProtocol;
-      return { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol: set };
-    }
-  }
+  return { sqrtPriceX96, liquidity, tick, reserve0, reserve1, feeProtocol };
 }
 
 /** A state as rows store it. */

@@ -165,7 +165,7 @@ export class BlockCaller {
   async #send(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
     const { number, hash } = this.#block;
     const { source, clock } = this.#options;
-    const pinned = calls.map((call) => ({ block: number, blockHash: hash, ...call }));
+    const pinned = calls.map((call) => ({ ...call, block: number, blockHash: hash }));
     for (let attempt = 1; ; attempt++) {
       try {
         return await source.call(pinned);

@@ -99,7 +99,7 @@ class CallQueue implements PinnedCalls {
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
     return new Promise((resolve, reject) => {
       checkCall(call);
-      this.#queued.push({ resolve, reject, ...call });
+      this.#queued.push({ ...call, resolve, reject });
       this.#queuedBytes += innerBytes(call);
       this.#schedule();
     });

@@ -87,15 +87,12 @@ const pancakeSwap: Decoder<PancakeSwapEvent> = {
   topic: "0x19b47279256b2a23a1665c810c8d55a1758940ee09377d4f8d26497a3577dc83",
   indexed: 2,
   words: 7,
-  decode: ({ data }) => ({
-    kind: "swap",
-    amount0: readSigned(data, 0),
-    amount1: readSigned(data, 1),
-    sqrtPriceX96: readUint(data, 2),
-    liquidity: readUint(data, 3),
-    tick: readInt(data, 4),
-    protocolFees: { amount0: readUint(data, 5), amount1: readUint(data, 6) },
-  }),
+  decode(log) {
+    const { kind, amount0, amount1, sqrtPriceX96, liquidity, tick } = swap.decode(log);
+    const protocolFees = { amount0: readUint(log.data, 5), amount1: readUint(log.data, 6) };
+    // No spread: docs/decisions/0084.
+    return { kind, amount0, amount1, sqrtPriceX96, liquidity, tick, protocolFees };
+  },
 };
 
 /** CollectProtocol(address indexed sender, address indexed recipient, uint128 amount0, uint128 amount1) */
