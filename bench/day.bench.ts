@@ -51,7 +51,7 @@ try {
       env: { EVM_PORTAL_8453: hasPortal ? urls.portal : "" },
       check: async (store, dataDir) => {
         const rows = await check(store);
-        bytes = readStoreBytes(join(dataDir, "evm-dex.sqlite"));
+        bytes = await readStoreBytes(join(dataDir, "evm-dex.sqlite"));
         return rows;
       },
     },

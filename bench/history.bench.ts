@@ -51,7 +51,7 @@ try {
         INGEST_METRICS_PORT: String(probe.port),
       },
       check: async (store, dataDir) => {
-        storeMb = readStoreBytes(join(dataDir, "evm-dex.sqlite")).total / 1e6;
+        storeMb = (await readStoreBytes(join(dataDir, "evm-dex.sqlite"))).total / 1e6;
         await requireDay(store, day.expected);
         return store.count(poolEvents, { chainId: CHAIN_ID });
       },

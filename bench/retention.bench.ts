@@ -20,6 +20,7 @@ import {
 } from "../services/evm-dex/store/collections.ts";
 import { lpEvents } from "../services/evm-dex/store/v2-collections.ts";
 import type { Collection, Store } from "../services/shared/storage/port.ts";
+import { openDatabase, readPragma } from "../services/shared/storage/sqlite/driver.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { quantile } from "./stats.ts";
@@ -124,11 +125,9 @@ async function bytesOfRows(): Promise<Record<string, number>> {
 
 /** Bytes of the file with all that is written, also what still is in its log. */
 async function sizeOf(path: string): Promise<number> {
-  const { default: Database } = await import("libsql");
-  const db = new Database(path);
-  const read = (pragma: string) => (db.prepare(`PRAGMA ${pragma}`).raw().all() as number[][])[0]?.[0] ?? 0;
+  const db = await openDatabase(path);
   try {
-    return read("page_count") * read("page_size");
+    return readPragma(db, "page_count") * readPragma(db, "page_size");
   } finally {
     db.close();
   }

@@ -147,7 +147,7 @@ async function measureBytes(folder: string): Promise<void> {
   }
   const pairs = await store.count(holders, {});
   await store.close();
-  const { byCollection } = readStoreBytes(join(folder, "solana.sqlite"));
+  const { byCollection } = await readStoreBytes(join(folder, "solana.sqlite"));
   const bytesOf = (name: string, count: number) => (byCollection[name] ?? 0) / count;
   reportBytes("bytes a holder", { bytes: bytesOf("holders", pairs), before: bytesOf("old_holders", pairs) });
   reportBytes("bytes of a token's search fragments", {

@@ -127,7 +127,7 @@ async function index(made: BenchBlocks, on: { store: Store; dataDir: string }): 
   const written: Record<string, number> = {};
   for (const each of [tokenRows, poolRows, supplyRows, candles, holders, traders, tokens] as const)
     written[each.name] = await store.count(each as typeof tokenRows, {});
-  const { byCollection } = readStoreBytes(join(dataDir, "solana.sqlite"));
+  const { byCollection } = await readStoreBytes(join(dataDir, "solana.sqlite"));
   return { seconds, blocks: made.headSlot - begun.slot, ...cost, written, bytes: byCollection };
 }
 

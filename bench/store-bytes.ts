@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import Database from "libsql";
+import { openDatabase } from "../services/shared/storage/sqlite/driver.ts";
 
 /** Bytes of a SQLite file by collection, with its indexes; `free` = pages without content. */
 export interface StoreBytes {
@@ -8,8 +8,8 @@ export interface StoreBytes {
 }
 
 /** Reads every page of the file: some seconds a gigabyte. Nobody may write meanwhile. */
-export function readStoreBytes(path: string): StoreBytes {
-  const database = new Database(path);
+export async function readStoreBytes(path: string): Promise<StoreBytes> {
+  const database = await openDatabase(path);
   try {
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     const rows = database

@@ -11,6 +11,7 @@ import {
 } from "../../services/evm-dex/store/collections.ts";
 import { toAnchorRows } from "../../services/evm-dex/store/price-links.ts";
 import { put, type Store } from "../../services/shared/storage/port.ts";
+import { allRows, openDatabase, prepare } from "../../services/shared/storage/sqlite/driver.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
 import { blockHash, CHAIN_ID, type PoolMarket, spreadAddress, userOf } from "./pool-market.ts";
 
@@ -114,8 +115,7 @@ async function writeRows(
   path: string,
   { market, events }: { market: PoolMarket; events: number },
 ): Promise<void> {
-  const { default: Database } = await import("libsql");
-  const db = new Database(path);
+  const db = await openDatabase(path);
   db.exec("PRAGMA synchronous = OFF");
   db.exec("PRAGMA cache_size = -262144");
   const { active } = market;
@@ -124,7 +124,7 @@ async function writeRows(
   const insert = db.prepare("INSERT INTO market VALUES (?, ?, ?)");
   db.exec("BEGIN");
   for (let pool = 0; pool < active; pool++)
-    insert.run([pool, spreadAddress(pool, 0), writeState(market.state(pool))]);
+    insert.run(pool, spreadAddress(pool, 0), writeState(market.state(pool)));
   db.exec("COMMIT");
   const byAddress = Array.from({ length: active }, (_, pool) => ({
     pool,
@@ -134,12 +134,12 @@ async function writeRows(
   db.exec("BEGIN");
   for (const { pool, address } of byAddress)
     for (let n = usersOf(pool, share) - 1; n >= 0; n--)
-      user.run([
+      user.run(
         CHAIN_ID,
         address,
         userOf(pool, n),
         minuteOf(lastTimeOf(pool)) - 60 * (1 + ((n * 7_207 + pool) % 300_000)),
-      ]);
+      );
   db.exec("COMMIT");
   const rollup =
     db.prepare(`INSERT INTO rollups (chainId, poolAddress, span, start, swapCount, volumeUsd, feesUsd,
@@ -148,14 +148,15 @@ async function writeRows(
   db.exec("BEGIN");
   for (const { pool, address } of byAddress)
     for (let n = rollupsOf(pool, share); n > 0; n--)
-      rollup.run([CHAIN_ID, address, minuteOf(lastTimeOf(pool)) - 60 * n]);
+      rollup.run(CHAIN_ID, address, minuteOf(lastTimeOf(pool)) - 60 * n);
   db.exec("COMMIT");
-  const [index] = db
-    .prepare(
+  const [index] = allRows(
+    prepare(
+      db,
       "SELECT name, sql FROM sqlite_master WHERE tbl_name = 'pool_events' AND type = 'index' AND sql IS NOT NULL",
-    )
-    .raw()
-    .all() as [string, string][];
+    ),
+    [],
+  ) as [string, string][];
   if (index === undefined) throw new Error("pool_events has no index.");
   db.exec(`DROP INDEX ${index[0]}`);
   for (let from = 0; from < events; from += EVENTS_A_WRITE)
@@ -168,6 +169,6 @@ async function writeRows(
       'de0b6b3a7640000 -de0b6b3a7640000', state, 1.0, 1.0, 12.5, 0.5, 3, NULL, NULL
     FROM e JOIN market ON n = p`);
   db.exec(index[1]);
-  db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").raw().all();
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();
 }

@@ -1,6 +1,7 @@
 import { copyFile, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "../../services/shared/settings/folder.ts";
+import { allRows, openDatabase, prepare } from "../../services/shared/storage/sqlite/driver.ts";
 import {
   BackupError,
   type BackupFile,
@@ -11,6 +12,9 @@ import {
   requireUnchanged,
   writeManifest,
 } from "./manifest.ts";
+
+/** For another process's lock. */
+const WAIT_MS = 30_000;
 
 const STORE = /^[a-z][a-z0-9-]*\.sqlite$/;
 
@@ -25,10 +29,9 @@ export async function backUp(
   const names = await listStores(dataDir);
   if (names.length === 0) throw new BackupError(`There is no store in ${dataDir}.`);
   await makeEmptyFolder(to);
-  const { default: Database } = await import("libsql");
   const files: BackupFile[] = [];
   for (const name of names) {
-    const db = new Database(join(dataDir, name), { timeout: 30_000 });
+    const db = await openDatabase(join(dataDir, name), WAIT_MS);
     try {
       // Reads one snapshot; a writer is not held up.
       db.prepare("VACUUM INTO ?").run(join(to, name));
@@ -71,12 +74,13 @@ export async function listStores(dataDir: string): Promise<string[]> {
 
 /** Every page, index and constraint of a file; throws what is wrong with it. */
 export async function requireWhole(path: string): Promise<void> {
-  const { default: Database } = await import("libsql");
   let said: string;
   try {
-    const db = new Database(path, { timeout: 30_000 });
+    const db = await openDatabase(path, WAIT_MS);
     try {
-      said = (db.prepare("PRAGMA quick_check(5)").raw().all() as string[][]).map(([line]) => line).join("; ");
+      said = allRows(prepare(db, "PRAGMA quick_check(5)"), [])
+        .map(([line]) => line)
+        .join("; ");
     } finally {
       db.close();
     }

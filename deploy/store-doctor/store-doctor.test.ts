@@ -162,7 +162,7 @@ describeThorough("npm run doctor -- store: a whole installation", () => {
     await mkdir(dataDir);
     for (const name of ["evm-dex", "lending"])
       await copyFile(join(copy, `${name}.sqlite`), join(dataDir, `${name}.sqlite`));
-    change(join(dataDir, "lending.sqlite"), "UPDATE checkpoints SET genesisHash = '0xother'");
+    await change(join(dataDir, "lending.sqlite"), "UPDATE checkpoints SET genesisHash = '0xother'");
     const wrong = await run(dataDir, "--fast");
     expect([wrong.code, wrong.stdout.includes("has the genesis 0xother")], wrong.stdout).to.deep.equal([
       1,
@@ -177,7 +177,7 @@ describeThorough("npm run doctor -- store: a whole installation", () => {
     const dataDir = join(folder, "parts");
     await mkdir(dataDir);
     await copyFile(join(copy, "evm-dex.sqlite"), join(dataDir, "evm-dex.sqlite"));
-    change(join(dataDir, "evm-dex.sqlite"), "UPDATE checkpoints SET fromBlock = 3");
+    await change(join(dataDir, "evm-dex.sqlite"), "UPDATE checkpoints SET fromBlock = 3");
     await writeFile(join(dataDir, "evm-dex-history-8453-2.sqlite"), "");
     const report = await examineStore("evm-dex", optionsAt(dataDir, more));
     expect(report?.findings.map(({ what }) => what).join("\n")).to.contain(

@@ -1,8 +1,8 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import Database from "libsql";
 import { it } from "mocha";
+import { openDatabase } from "../../../services/shared/storage/sqlite/driver.ts";
 import type { StoreName } from "../../../services/shared/storage/stores.ts";
 import { examineStore, type StoreOptions } from "../examine.ts";
 
@@ -20,8 +20,8 @@ export const optionsAt = (dataDir: string, more: Partial<StoreOptions> = {}): St
   ...{ kept: {}, pages: "quick", samples: 1_000, seed: 7, ...more },
 });
 
-export function change(file: string, sql: string): void {
-  const db = new Database(file);
+export async function change(file: string, sql: string): Promise<void> {
+  const db = await openDatabase(file);
   try {
     db.exec(sql);
   } finally {
@@ -41,7 +41,7 @@ export function describeBreaks(
       const dataDir = join(folder, `${service}-${i}`);
       await mkdir(dataDir);
       await copyFile(join(from, `${service}.sqlite`), join(dataDir, `${service}.sqlite`));
-      change(join(dataDir, `${service}.sqlite`), sql);
+      await change(join(dataDir, `${service}.sqlite`), sql);
       const report = await examineStore(service, optionsAt(dataDir, more));
       const found =
         report?.findings.filter((finding) => finding.check === check && finding.level === level) ?? [];

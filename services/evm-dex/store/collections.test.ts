@@ -2,12 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import Libsql from "libsql";
 import { after, before, describe, it } from "mocha";
 import { compileCollection } from "../../shared/storage/declaration.ts";
 import { toMongoQuery } from "../../shared/storage/mongodb/query.ts";
 import { put } from "../../shared/storage/port.ts";
 import { parseQuery } from "../../shared/storage/query.ts";
+import { openDatabase } from "../../shared/storage/sqlite/driver.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { encoderOf } from "../../shared/storage/values.ts";
 import { expectSearch, Planner } from "../test/kit/planner.ts";
@@ -155,8 +155,8 @@ describe("evm-dex collections", () => {
     const earlier = COLLECTIONS.map((each) =>
       each === poolUsers ? earlierUsers : each === poolEvents ? { ...each, fields } : each,
     ) as typeof COLLECTIONS;
-    const indexesOf = () => {
-      const db = new Libsql(path);
+    const indexesOf = async () => {
+      const db = await openDatabase(path);
       const rows = db
         .prepare("SELECT name FROM sqlite_schema WHERE tbl_name = 'pool_users' AND type = 'index'")
         .all();
@@ -170,10 +170,10 @@ describe("evm-dex collections", () => {
     try {
       await old.declare(earlier);
       await old.write([put(earlierUsers, [user])]);
-      expect(indexesOf()).to.deep.equal(["pool_users_by_chainId_poolAddress_lastMinute"]);
+      expect(await indexesOf()).to.deep.equal(["pool_users_by_chainId_poolAddress_lastMinute"]);
       const store = await openSqliteStore({ path });
       await store.declare(COLLECTIONS);
-      expect(indexesOf()).to.deep.equal([]);
+      expect(await indexesOf()).to.deep.equal([]);
       expect(await store.find(poolUsers, {})).to.deep.equal([user]);
       // A service of the earlier version that runs meanwhile.
       const { chainId, poolAddress } = user;

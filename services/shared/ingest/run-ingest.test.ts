@@ -154,7 +154,7 @@ describe("leadership", () => {
   it("ends where the store's file is damaged: no retry helps", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const malformed = Object.assign(new Error("database disk image is malformed"), {
-      code: "SQLITE_CORRUPT",
+      errcode: 11,
     });
     const damaged: Store = Object.assign(Object.create(store), {
       declare: async () => {},
@@ -181,7 +181,7 @@ describe("retryUntilAborted", () => {
 
   it("throws what says that the store's file is damaged", async () => {
     const { signal } = new AbortController();
-    const damaged = Object.assign(new Error("malformed"), { code: "SQLITE_CORRUPT_VTAB" });
+    const damaged = Object.assign(new Error("malformed"), { errcode: 267 });
     const error = await retryUntilAborted(signal, { log, isFatal: () => false }, () =>
       Promise.reject(new Error("a write failed", { cause: damaged })),
     ).catch((caught: unknown) => caught);

@@ -1,9 +1,12 @@
-/** SQLite's result codes for a file that is no database, or whose pages contradict each other. */
-const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
+import { resultCodeOf } from "./sqlite/driver.ts";
+
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
 
 /** Whether an error, or its cause, says that a store's file is damaged: no retry helps, and nothing read from it is certain. */
 export function isDamaged(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
-  const { code, cause } = error as { code?: unknown; cause?: unknown };
-  return (typeof code === "string" && DAMAGED.test(code)) || (cause !== error && isDamaged(cause));
+  const code = (resultCodeOf(error) ?? 0) & 0xff;
+  const { cause } = error as { cause?: unknown };
+  return code === CORRUPT || code === NOT_A_DATABASE || (cause !== error && isDamaged(cause));
 }

@@ -9,6 +9,7 @@ import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
 import { describeWithProcesses, randomRuns } from "../testkit/describe.ts";
 import type { Store } from "./port.ts";
+import { openDatabase, readPragma } from "./sqlite/driver.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 import { counters, marks } from "./testkit/count-up.ts";
 import { GENERATION_ROWS, generations } from "./testkit/generations.ts";
@@ -120,8 +121,7 @@ describeWithProcesses("sqlite between processes", () => {
   it("a write waits for another process's transaction without blocking its own process", async () => {
     const [one, two] = [await open(), await open()];
     for (const store of [one, two]) await store.declare([counters]);
-    const { default: Database } = await import("libsql");
-    const holder = new Database(path);
+    const holder = await openDatabase(path);
     holder.exec("BEGIN IMMEDIATE");
     const writes = [one, two].map((store, i) =>
       store.compareAndSet(counters, { name: `${i}`, value: 1 }, null),
@@ -139,8 +139,7 @@ describeWithProcesses("sqlite between processes", () => {
     const store = await openSqliteStore({ path, busyTimeoutMs: 30 });
     stores.push(store);
     await store.declare([counters]);
-    const { default: Database } = await import("libsql");
-    const holder = new Database(path);
+    const holder = await openDatabase(path);
     holder.exec("BEGIN IMMEDIATE");
     const error = await store
       .compareAndSet(counters, { name: "a", value: 1 }, null)
@@ -157,10 +156,9 @@ describeWithProcesses("sqlite between processes", () => {
     await store.getMany(counters, [{ name: "a" }, { name: "b" }]);
     await store.find(counters, { limit: 1 });
     await store.count(counters, {});
-    const { default: Database } = await import("libsql");
-    const other = new Database(path);
-    const [checkpoint] = other.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all() as { busy: number }[];
-    expect(checkpoint?.busy).to.equal(0);
+    const other = await openDatabase(path);
+    // Its first column: busy.
+    expect(readPragma(other, "wal_checkpoint(TRUNCATE)")).to.equal(0);
     other.exec("DROP TABLE counters");
     other.close();
   });

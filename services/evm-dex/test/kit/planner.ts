@@ -1,15 +1,15 @@
+import { DatabaseSync } from "@photostructure/sqlite";
 import { expect } from "chai";
-import Libsql from "libsql";
 import { compileCollection } from "../../../shared/storage/declaration.ts";
 import type { Collection, Query, RowOf } from "../../../shared/storage/port.ts";
 import { parseQuery } from "../../../shared/storage/query.ts";
 import { createSql, SQLITE_DIALECT, selectByKeysSql, selectSql } from "../../../shared/storage/sqlite/sql.ts";
-import { encoderOf } from "../../../shared/storage/values.ts";
+import { encoderOf, type Stored } from "../../../shared/storage/values.ts";
 import { COLLECTIONS } from "../../store/collections.ts";
 
 /** SQLite's own plan of a query: unlike `store.plan` it shows whether rows are sorted. */
 export class Planner {
-  readonly #database = new Libsql(":memory:");
+  readonly #database = new DatabaseSync(":memory:");
 
   constructor() {
     for (const collection of COLLECTIONS) {
@@ -31,8 +31,8 @@ export class Planner {
     return this.#explain(selectByKeysSql(compileCollection(from)), ["[]"]);
   }
 
-  #explain(text: string, params: readonly unknown[]): string[] {
-    const steps = this.#database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(params as never);
+  #explain(text: string, params: readonly Stored[]): string[] {
+    const steps = this.#database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...params);
     return (steps as { detail: string }[]).map(({ detail }) => detail);
   }
 

@@ -1,7 +1,7 @@
-import type Libsql from "libsql";
 import { LRUCache } from "lru-cache";
 import { isDamaged } from "../damage.ts";
 import type { Stored } from "../values.ts";
+import { allRows, changeRows, type Database, prepare, resultCodeOf, type Statement } from "./driver.ts";
 
 const MAX_STATEMENTS = 400;
 /** Keys in one statement: their text stays small beside the rows. */
@@ -9,14 +9,14 @@ const KEYS_A_READ = 5_000;
 
 /** The driver with cached statements and retries on locks. */
 export class Connection {
-  readonly #db: Libsql.Database;
+  readonly #db: Database;
   readonly #busyTimeoutMs: number;
-  readonly #statements = new LRUCache<string, Libsql.Statement<unknown[]>>({ max: MAX_STATEMENTS });
+  readonly #statements = new LRUCache<string, Statement>({ max: MAX_STATEMENTS });
   readonly #onDamage: (error: unknown) => void;
   #closed = false;
 
   constructor(
-    db: Libsql.Database,
+    db: Database,
     { busyTimeoutMs, onDamage = () => {} }: { busyTimeoutMs: number; onDamage?: (error: unknown) => void },
   ) {
     this.#db = db;
@@ -28,10 +28,10 @@ export class Connection {
     this.#db.exec(sql);
   }
 
-  prepare(sql: string): Libsql.Statement<unknown[]> {
+  prepare(sql: string): Statement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#db.prepare(sql);
+      statement = prepare(this.#db, sql);
       this.#statements.set(sql, statement);
     }
     return statement;
@@ -39,7 +39,7 @@ export class Connection {
 
   /** Rows as arrays. Never uses the driver's `get`: it leaves its statement open, which blocks checkpoints and writes. */
   all(sql: string, params: readonly Stored[] = []): Stored[][] {
-    return this.prepare(sql).raw().all(params) as Stored[][];
+    return allRows(this.prepare(sql), [...params]);
   }
 
   /** Rows of a statement that takes a JSON list of keys; of many keys in one transaction: all see one snapshot. */
@@ -57,20 +57,20 @@ export class Connection {
 
   /** Runs once and returns how many rows changed. */
   run(sql: string, params: readonly Stored[]): number {
-    return this.prepare(sql).run(params as unknown[]).changes;
+    return changeRows(this.prepare(sql), [...params]);
   }
 
   /** "write": all or nothing, holds the file's write lock from the first statement on. "read": sees one snapshot. */
   transaction<T>(kind: "read" | "write", work: () => T): T {
     // A view is one already.
-    if (kind === "read" && this.#db.inTransaction) return work();
+    if (kind === "read" && this.#db.isTransaction) return work();
     this.#db.exec(kind === "write" ? "BEGIN IMMEDIATE" : "BEGIN");
     try {
       const result = work();
       this.#db.exec("COMMIT");
       return result;
     } catch (error) {
-      if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
       throw error;
     }
   }
@@ -98,11 +98,13 @@ export class Connection {
   }
 }
 
+const BUSY = 5;
+const LOCKED = 6;
 /** READONLY_RECOVERY and READONLY_CANTINIT: the writer has yet to make the log's index, which a mere reader cannot. */
-const INDEX_IS_COMING: ReadonlySet<unknown> = new Set([264, 1288]);
+const INDEX_IS_COMING: readonly number[] = [264, 1288];
 
 function isBusy(error: unknown): boolean {
-  const { code, rawCode } = error as { code?: unknown; rawCode?: unknown };
-  if (INDEX_IS_COMING.has(rawCode)) return true;
-  return typeof code === "string" && (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED"));
+  const code = resultCodeOf(error);
+  if (code === undefined) return false;
+  return (code & 0xff) === BUSY || (code & 0xff) === LOCKED || INDEX_IS_COMING.includes(code);
 }

@@ -2,10 +2,10 @@ import { mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import Database from "libsql";
 import { afterEach, beforeEach, describe, it } from "mocha";
 import { isDamaged } from "../damage.ts";
 import { collection, put } from "../port.ts";
+import { openDatabase } from "./driver.ts";
 import { openSqliteStore } from "./store.ts";
 
 const notes = collection({
@@ -31,8 +31,8 @@ describe("a damaged SQLite file", () => {
     await whole.write([put(notes, rows)]);
     expect(whole.damage).to.equal(undefined);
     await whole.close();
-    const file = new Database(path);
-    file.prepare("PRAGMA wal_checkpoint(TRUNCATE)").raw().all();
+    const file = await openDatabase(path);
+    file.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     file.close();
     const { size } = await stat(path);
     const pages = await open(path, "r+");

@@ -1,5 +1,5 @@
-import type Libsql from "libsql";
 import { Connection } from "./connection.ts";
+import { type Database, openDatabase, resultCodeOf } from "./driver.ts";
 
 export interface SqliteOptions {
   /** A file whose folder exists, or ":memory:". */
@@ -26,15 +26,14 @@ export interface SqliteOptions {
 
 /** Opens or creates the file, with the settings of the store. @throws Error that names the path. */
 export async function openConnection(options: SqliteOptions): Promise<Connection> {
-  const { default: Database } = await import("libsql");
   const { existsSync } = await import("node:fs");
   const inMemory = options.path === MEMORY;
   if (options.readOnly && !inMemory && !existsSync(options.path)) {
     throw new Error(`Cannot open ${options.path} for reading: there is no such file yet`);
   }
-  let db: Libsql.Database;
+  let db: Database;
   try {
-    db = new Database(options.path, { timeout: DRIVER_WAIT_MS });
+    db = await openDatabase(options.path, DRIVER_WAIT_MS);
   } catch (cause) {
     throw new Error(`Cannot open the SQLite file ${options.path}: ${messageOf(cause)}`, { cause });
   }
@@ -63,9 +62,7 @@ const CANTOPEN = 14;
 
 /** A file with a write-ahead log can be read without the right to write only beside a process that has that right. */
 function reasonOf(cause: unknown, { readOnly }: SqliteOptions): string {
-  // The driver has no names for most extended codes; the lowest byte is the code that they extend.
-  const { rawCode } = cause as { rawCode?: unknown };
-  const code = typeof rawCode === "number" ? rawCode & 0xff : undefined;
+  const code = (resultCodeOf(cause) ?? 0) & 0xff;
   if (readOnly !== true || (code !== READONLY && code !== CANTOPEN)) return messageOf(cause);
   return (
     `${messageOf(cause)}. This process may not write there, so the log (-wal, -shm) must exist and be readable: ` +

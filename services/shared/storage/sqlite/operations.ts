@@ -4,6 +4,7 @@ import { parseFilter } from "../query.ts";
 import type { Rows } from "../row-list.ts";
 import type { Stored } from "../values.ts";
 import type { Connection } from "./connection.ts";
+import { changeRows } from "./driver.ts";
 import { type NextRow, type PackedCells, readCells } from "./packed/cells.ts";
 import { PackedRows } from "./packed/row-list.ts";
 import { type Entry, encodeRow, keyPredicates, ROWS_A_CALL } from "./rows.ts";
@@ -97,7 +98,7 @@ export function runOperations(connection: Connection, operations: Iterable<Opera
     if (operation.kind === "put") runPut(connection, operation);
     else if (operation.kind === "each") {
       const statement = connection.prepare(operation.text);
-      for (const params of operation.params) statement.run(params as Stored[]);
+      for (const params of operation.params) changeRows(statement, [...params]);
     } else if (connection.all(operation.text, operation.params)[0]?.[0] !== 1)
       throw new ConflictError(operation.collection);
   }
@@ -111,7 +112,7 @@ function runPut(connection: Connection, { one, many, width, count, read }: PutRo
     const params: Stored[] = new Array(width * ROWS_A_CALL).fill(null);
     for (let done = left; done < count; done += ROWS_A_CALL) {
       for (let i = 0; i < ROWS_A_CALL; i++) next(params, width * i);
-      statement.run(params);
+      changeRows(statement, params);
     }
   }
   if (left === 0) return;
@@ -119,6 +120,6 @@ function runPut(connection: Connection, { one, many, width, count, read }: PutRo
   const params: Stored[] = new Array(width).fill(null);
   for (let i = 0; i < left; i++) {
     next(params, 0);
-    statement.run(params);
+    changeRows(statement, params);
   }
 }

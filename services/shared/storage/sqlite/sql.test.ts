@@ -1,6 +1,6 @@
+import { DatabaseSync } from "@photostructure/sqlite";
 import { expect } from "chai";
 import fc from "fast-check";
-import Libsql from "libsql";
 import { describe, it } from "mocha";
 import { compileCollection } from "../declaration.ts";
 import type { Index } from "../port.ts";
@@ -56,7 +56,7 @@ describe("sqlite tables", () => {
     expect(declare(3, [index])[3]).to.equal(
       'CREATE INDEX "rows_by_text0_text2" ON "rows" ("text0", "text2" DESC, "id")',
     );
-    const database = new Libsql(":memory:");
+    const database = new DatabaseSync(":memory:");
     const declared = compileCollection(samples);
     for (const sql of createSql(declared)) database.exec(sql);
     const encoders = new Map(
@@ -64,7 +64,7 @@ describe("sqlite tables", () => {
     );
     for (const { name, query } of LIST_QUERIES.filter(({ ordered }) => ordered)) {
       const { text, params } = selectSql(declared, parseQuery(declared, encoders, query as UntypedQuery));
-      const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(params as never);
+      const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...params);
       const plan = (steps as { detail: string }[]).map(({ detail }) => detail).join("; ");
       expect(plan, name)
         .to.match(/USING INDEX/)

@@ -352,8 +352,9 @@ class SqliteStore implements Store {
     const [totals] = await this.#connection
       .retrying(() => this.#connection.all(text, params))
       .catch((error: unknown) => {
-        // The engine itself rejects totals beyond 64 bits.
-        throw /integer overflow/.test(messageOf(error)) ? tooLarge(declared, "an int field") : error;
+        // The engine itself rejects totals beyond 64 bits, and its driver those beyond 53.
+        const isTooLarge = /integer overflow|too large to be represented/.test(messageOf(error));
+        throw isTooLarge ? tooLarge(declared, "an int field") : error;
       });
     return totalsOf(declared, fields, totals as Stored[]);
   }

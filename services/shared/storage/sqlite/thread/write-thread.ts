@@ -22,8 +22,8 @@ export interface WriteFailure {
   readonly message: string;
   /** Of a ConflictError. */
   readonly collection?: string;
-  readonly code?: unknown;
-  readonly rawCode?: unknown;
+  /** SQLite's. */
+  readonly errcode?: number;
 }
 
 /** Its texts live as long as one call of the driver. */
@@ -96,9 +96,9 @@ export function startWriteWorker(): Worker {
   return startWithSemiSpace(SEMI_SPACE_MB, () => createThread("write.worker", import.meta.url));
 }
 
-function toError({ message, collection, code, rawCode }: WriteFailure, onDamage = (_: unknown) => {}): Error {
+function toError({ message, collection, errcode }: WriteFailure, onDamage = (_: unknown) => {}): Error {
   if (collection !== undefined) return new ConflictError(collection);
-  const error = Object.assign(new Error(message), { code, rawCode });
+  const error = Object.assign(new Error(message), { errcode });
   if (isDamaged(error)) onDamage(error);
   return error;
 }

@@ -2,7 +2,8 @@
 import { serveThread } from "../../../process/thread-work.ts";
 import { ConflictError } from "../../port.ts";
 import type { Connection } from "../connection.ts";
-import { openConnection } from "../open-connection.ts";
+import { resultCodeOf } from "../driver.ts";
+import { messageOf, openConnection } from "../open-connection.ts";
 import { runOperations } from "../operations.ts";
 import { unpackOperation } from "./operation-packer.ts";
 import type { WriteFailure, WriteRequest, WriteTask } from "./write-thread.ts";
@@ -27,8 +28,12 @@ serveThread<WriteTask, WriteRequest>({
     };
   },
   toFailure(error): WriteFailure {
-    const { message, code, rawCode } = error as Error & { code?: unknown; rawCode?: unknown };
+    const errcode = resultCodeOf(error);
     const collection = error instanceof ConflictError ? error.collectionName : undefined;
-    return { message, code, rawCode, ...(collection !== undefined && { collection }) };
+    return {
+      message: messageOf(error),
+      ...(errcode !== undefined && { errcode }),
+      ...(collection !== undefined && { collection }),
+    };
   },
 });

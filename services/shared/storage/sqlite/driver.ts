@@ -1,0 +1,79 @@
+/**
+ * The driver: `node:sqlite` as a package, which Node 20 does not have (decision 104). Only here and in tests is it named. It
+ * loads with the first file, so that processes that use MongoDB do without it.
+ */
+import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import type { Stored } from "../values.ts";
+
+export type Database = DatabaseSyncInstance;
+export type Statement = StatementSyncInstance;
+
+/** Opens or creates a file. The event loop stands still while a statement waits for a lock, at most `waitMs`. */
+export async function openDatabase(path: string, waitMs = 0): Promise<Database> {
+  const { DatabaseSync } = await import("@photostructure/sqlite");
+  return new DatabaseSync(path, { timeout: waitMs });
+}
+
+/** A statement for `allRows` and `changeRows`. */
+export function prepare(database: Database, sql: string): Statement {
+  const statement = database.prepare(sql);
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+/** Rows as arrays, in the order of the columns. Alters `params`. */
+export function allRows(statement: Statement, params: Stored[]): Stored[][] {
+  try {
+    return statement.all(...exact(params)) as unknown as Stored[][];
+  } catch (error) {
+    throw withCode(error);
+  }
+}
+
+/** Returns how many rows were changed. Alters `params`. */
+export function changeRows(statement: Statement, params: Stored[]): number {
+  return Number(statement.run(...exact(params)).changes);
+}
+
+/** A number that the file keeps of itself; 0 where it has none. */
+export function readPragma(database: Database, name: string): number {
+  return (allRows(prepare(database, `PRAGMA ${name}`), [])[0]?.[0] ?? 0) as number;
+}
+
+/** SQLite's extended result code, of the driver's errors; its lowest byte is the code that it extends. */
+export function resultCodeOf(error: unknown): number | undefined {
+  const { errcode } = (error ?? {}) as { errcode?: unknown };
+  return typeof errcode === "number" ? errcode : undefined;
+}
+
+/**
+ * The driver makes 0 of a number above 0 and below Number.EPSILON (its sqlite_impl.cpp, BindSingleParameter of 1.2.1). As
+ * text it becomes the same double in a REAL column, and beside one.
+ */
+function exact(params: Stored[]): Stored[] {
+  for (let i = 0; i < params.length; i++) {
+    const value = params[i];
+    if (typeof value === "number" && value > 0 && value < Number.EPSILON) params[i] = String(value);
+  }
+  return params;
+}
+
+/**
+ * What SQLite says of a result code, without details, by the code. A mere reader is told that it must not write where the
+ * writer has yet to make the log's index: READONLY_RECOVERY.
+ */
+const CODES: ReadonlyMap<string, number> = new Map([
+  ["database is locked", 5],
+  ["database table is locked", 6],
+  ["attempt to write a readonly database", 264],
+  ["database disk image is malformed", 11],
+  ["unable to open database file", 14],
+  ["file is not a database", 26],
+]);
+
+/** Of an error that comes with the rows the driver tells the text alone. */
+function withCode(error: unknown): unknown {
+  const code = error instanceof Error ? CODES.get(error.message) : undefined;
+  if (code === undefined || resultCodeOf(error) !== undefined) return error;
+  return Object.assign(error as Error, { errcode: code });
+}
