@@ -11,9 +11,12 @@ import { RecentRows } from "./recent-rows.ts";
 /** Spans of a v2 pool's rollups. */
 export const V2_SPANS = [HOUR, DAY] as const;
 
-/** Most buckets and hours of large swaps kept in memory between writes. */
-const MAX_BUCKETS = 40_000;
-const MAX_SWAPS = 20_000;
+/**
+ * Most buckets and hours of large swaps kept in memory between writes. 40,000 and 20,000 took 37 MB more and no less CPU
+ * (`BENCH_BLOCKS=10800 npm run bench:day`).
+ */
+const MAX_BUCKETS = 16_000;
+const MAX_SWAPS = 8_000;
 
 interface CachedBucket {
   readonly poolAddress: string;
