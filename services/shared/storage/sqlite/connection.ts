@@ -11,7 +11,11 @@ const KEYS_A_READ = 5_000;
 export class Connection {
   readonly #db: Database;
   readonly #busyTimeoutMs: number;
-  readonly #statements = new LRUCache<string, Statement>({ max: MAX_STATEMENTS });
+  readonly #statements = new LRUCache<string, Statement>({
+    max: MAX_STATEMENTS,
+    // Without it each lives until the engine collects it, which takes no notice of SQLite's memory.
+    dispose: (statement) => statement.close(),
+  });
   readonly #onDamage: (error: unknown) => void;
   #closed = false;
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -70,6 +70,24 @@ describe("the SQLite driver", () => {
     expect(resultCodeOf(caught(() => changeRows(write, [1])))).to.equal(1555);
     expect(resultCodeOf(new Error("of something else"))).to.equal(undefined);
     for (const database of [holder, other]) database.close();
+  });
+
+  it("lets go of a file as it is closed, whatever statements of it there are", async () => {
+    const databases = [await openDatabase(path), await openDatabase(path)];
+    const statements = databases.map((database) => {
+      database.exec("PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY)");
+      return prepare(database, "SELECT * FROM notes");
+    });
+    for (const statement of statements) allRows(statement, []);
+    expect((await readdir(dir)).sort()).to.deep.equal([
+      "store.sqlite",
+      "store.sqlite-shm",
+      "store.sqlite-wal",
+    ]);
+    for (const database of databases) database.close();
+    // The last connection removes the log: none is left.
+    expect(await readdir(dir)).to.deep.equal(["store.sqlite"]);
+    for (const statement of statements) expect(() => allRows(statement, [])).to.throw(/finalized/);
   });
 
   it("reads what a file keeps of itself", async () => {

@@ -23,11 +23,7 @@ export function prepare(database: Database, sql: string): Statement {
 
 /** Rows as arrays, in the order of the columns. Alters `params`. */
 export function allRows(statement: Statement, params: Stored[]): Stored[][] {
-  try {
-    return statement.all(...exact(params)) as unknown as Stored[][];
-  } catch (error) {
-    throw withCode(error);
-  }
+  return statement.all(...exact(params)) as unknown as Stored[][];
 }
 
 /** Returns how many rows were changed. Alters `params`. */
@@ -47,7 +43,7 @@ export function resultCodeOf(error: unknown): number | undefined {
 }
 
 /**
- * The driver makes 0 of a number above 0 and below Number.EPSILON (its sqlite_impl.cpp, BindSingleParameter of 1.2.1). As
+ * The driver makes 0 of a number above 0 and below Number.EPSILON (its sqlite_impl.cpp, BindSingleParameter of 2.3.0). As
  * text it becomes the same double in a REAL column, and beside one.
  */
 function exact(params: Stored[]): Stored[] {
@@ -56,24 +52,4 @@ function exact(params: Stored[]): Stored[] {
     if (typeof value === "number" && value > 0 && value < Number.EPSILON) params[i] = String(value);
   }
   return params;
-}
-
-/**
- * What SQLite says of a result code, without details, by the code. A mere reader is told that it must not write where the
- * writer has yet to make the log's index: READONLY_RECOVERY.
- */
-const CODES: ReadonlyMap<string, number> = new Map([
-  ["database is locked", 5],
-  ["database table is locked", 6],
-  ["attempt to write a readonly database", 264],
-  ["database disk image is malformed", 11],
-  ["unable to open database file", 14],
-  ["file is not a database", 26],
-]);
-
-/** Of an error that comes with the rows the driver tells the text alone. */
-function withCode(error: unknown): unknown {
-  const code = error instanceof Error ? CODES.get(error.message) : undefined;
-  if (code === undefined || resultCodeOf(error) !== undefined) return error;
-  return Object.assign(error as Error, { errcode: code });
 }
