@@ -60,6 +60,11 @@ for await (const block of readBlocks(stream)) {
   costs.push(cost);
   cost = noCost();
 }
+if (waiting.length > 0) {
+  const size = waiting.reduce((sum, each) => sum + each.events.length, 0);
+  note(await timed(() => index(waiting)), size);
+  events += size;
+}
 if (indexer.waiting.events > 0) {
   note(await timed(() => write()), 0);
   costs.push(cost);
@@ -71,6 +76,7 @@ const forked: StreamBlock[] = [];
 for await (const block of readBlocks(fork)) forked.push(block);
 const first = forked[0] as StreamBlock;
 const before = await store.count(poolEvents, { chainId, blockNumber: { gte: first.number } });
+if (before === 0) throw new Error("The last two blocks are not stored: there is nothing to undo.");
 const heal = await timed(async () => {
   const target = { number: first.number - 1, hash: first.parentHash, time: first.time - 2 };
   const undone = await readUndone(store, { indexer, target: target.number });
