@@ -92,7 +92,7 @@ export function describeSums(options: SuiteOptions): void {
       const store = await fill([...times, last].map((blockTime, i) => sample(i, { blockTime })));
       expect(await store.sum(samples, {}, ["blockTime"])).to.deep.equal({ blockTime: most });
       await fill([sample(7, { blockTime: 1 })]);
-      expect(await refusal(store.sum(samples, {}, ["blockTime"]))).to.be.instanceOf(RangeError);
+      expect(await refusal(store.sum(samples, {}, ["blockTime"])), "blockTime").to.satisfy(isTooLarge);
     });
 
     it("refuse what exceeds 64 bits, and floats beyond their range", async () => {
@@ -100,8 +100,8 @@ export function describeSums(options: SuiteOptions): void {
         sample(i, { blockTime: Number.MAX_SAFE_INTEGER, tvlUsd: Number.MAX_VALUE }),
       );
       const store = await fill(rows);
-      expect(await refusal(store.sum(samples, {}, ["blockTime"]))).to.be.instanceOf(RangeError);
-      expect(await refusal(store.sum(samples, {}, ["tvlUsd"]))).to.be.instanceOf(RangeError);
+      expect(await refusal(store.sum(samples, {}, ["blockTime"])), "blockTime").to.satisfy(isTooLarge);
+      expect(await refusal(store.sum(samples, {}, ["tvlUsd"])), "tvlUsd").to.satisfy(isTooLarge);
       expect(await store.sum(samples, {}, ["tick"])).to.deep.equal({ tick: 1_099 * 550 - 50 * 1_100 });
     });
 
@@ -113,4 +113,8 @@ export function describeSums(options: SuiteOptions): void {
       }
     });
   });
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof RangeError && /^Cannot sum .+: the total is too large$/.test(error.message);
 }
