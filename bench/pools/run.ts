@@ -49,22 +49,14 @@ let waiting: StreamBlock[] = [];
 let lastAdded: StreamBlock;
 for await (const block of readBlocks(stream)) {
   waiting.push(block);
-  const size = waiting.reduce((sum, each) => sum + each.events.length, 0);
-  if (size < batch) continue;
-  const part = waiting;
-  waiting = [];
-  note(await timed(() => index(part)), size);
-  events += size;
+  if (countEvents(waiting) < batch) continue;
+  await addWaiting();
   if (!isEnough(indexer.waiting)) continue;
   note(await timed(() => write()), 0);
   costs.push(cost);
   cost = noCost();
 }
-if (waiting.length > 0) {
-  const size = waiting.reduce((sum, each) => sum + each.events.length, 0);
-  note(await timed(() => index(waiting)), size);
-  events += size;
-}
+await addWaiting();
 if (indexer.waiting.events > 0) {
   note(await timed(() => write()), 0);
   costs.push(cost);
@@ -120,6 +112,19 @@ console.log(
 
 function targetOf({ blockNumber, blockHash, blockTime }: CheckpointRow) {
   return { number: blockNumber, hash: blockHash, time: blockTime };
+}
+
+async function addWaiting(): Promise<void> {
+  if (waiting.length === 0) return;
+  const part = waiting;
+  waiting = [];
+  const size = countEvents(part);
+  note(await timed(() => index(part)), size);
+  events += size;
+}
+
+function countEvents(blocks: readonly StreamBlock[]): number {
+  return blocks.reduce((sum, { events }) => sum + events.length, 0);
 }
 
 /** As a backfill adds a batch: load and add. It writes several at once. */

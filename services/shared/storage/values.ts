@@ -12,7 +12,7 @@ export interface Dialect {
 
 /**
  * A checked conversion of one field's values. Strict on purpose: a value of the wrong type would be stored differently
- * by each engine (and SQLite takes what its columns can be made of).
+ * by each engine.
  * @throws TypeError that names collection, field and value.
  */
 export function encoderOf(

@@ -1,7 +1,15 @@
 import { LRUCache } from "lru-cache";
 import { isDamaged } from "../damage.ts";
 import type { Stored } from "../values.ts";
-import { allRows, changeRows, type Database, prepare, resultCodeOf, type Statement } from "./driver.ts";
+import {
+  allRows,
+  changeRows,
+  type Database,
+  prepare,
+  primaryCodeOf,
+  resultCodeOf,
+  type Statement,
+} from "./driver.ts";
 
 const MAX_STATEMENTS = 400;
 /** Keys in one statement: their text stays small beside the rows. */
@@ -43,7 +51,7 @@ export class Connection {
 
   /** Rows as arrays. Never uses the driver's `get`: it leaves its statement open, which blocks checkpoints and writes. */
   all(sql: string, params: readonly Stored[] = []): Stored[][] {
-    return allRows(this.prepare(sql), [...params]);
+    return allRows(this.prepare(sql), params);
   }
 
   /** Rows of a statement that takes a JSON list of keys; of many keys in one transaction: all see one snapshot. */
@@ -61,7 +69,7 @@ export class Connection {
 
   /** Runs once and returns how many rows changed. */
   run(sql: string, params: readonly Stored[]): number {
-    return changeRows(this.prepare(sql), [...params]);
+    return changeRows(this.prepare(sql), params);
   }
 
   /** "write": all or nothing, holds the file's write lock from the first statement on. "read": sees one snapshot. */
@@ -105,10 +113,9 @@ export class Connection {
 const BUSY = 5;
 const LOCKED = 6;
 /** READONLY_RECOVERY and READONLY_CANTINIT: the writer has yet to make the log's index, which a mere reader cannot. */
-const INDEX_IS_COMING: readonly number[] = [264, 1288];
+const INDEX_IS_COMING: ReadonlySet<unknown> = new Set([264, 1288]);
 
 function isBusy(error: unknown): boolean {
-  const code = resultCodeOf(error);
-  if (code === undefined) return false;
-  return (code & 0xff) === BUSY || (code & 0xff) === LOCKED || INDEX_IS_COMING.includes(code);
+  const code = primaryCodeOf(error);
+  return code === BUSY || code === LOCKED || INDEX_IS_COMING.has(resultCodeOf(error));
 }

@@ -21,13 +21,13 @@ export function prepare(database: Database, sql: string): Statement {
   return statement;
 }
 
-/** Rows as arrays, in the order of the columns. Alters `params`. */
-export function allRows(statement: Statement, params: Stored[]): Stored[][] {
+/** Rows as arrays, in the order of the columns. */
+export function allRows(statement: Statement, params: readonly Stored[]): Stored[][] {
   return statement.all(...exact(params)) as unknown as Stored[][];
 }
 
-/** Returns how many rows were changed. Alters `params`. */
-export function changeRows(statement: Statement, params: Stored[]): number {
+/** Returns how many rows were changed. */
+export function changeRows(statement: Statement, params: readonly Stored[]): number {
   return Number(statement.run(...exact(params)).changes);
 }
 
@@ -36,20 +36,26 @@ export function readPragma(database: Database, name: string): number {
   return (allRows(prepare(database, `PRAGMA ${name}`), [])[0]?.[0] ?? 0) as number;
 }
 
-/** SQLite's extended result code, of the driver's errors; its lowest byte is the code that it extends. */
+/** SQLite's extended result code, of the driver's errors. */
 export function resultCodeOf(error: unknown): number | undefined {
   const { errcode } = (error ?? {}) as { errcode?: unknown };
   return typeof errcode === "number" ? errcode : undefined;
+}
+
+/** The result code without its extension. */
+export function primaryCodeOf(error: unknown): number | undefined {
+  const code = resultCodeOf(error);
+  return code === undefined ? undefined : code & 0xff;
 }
 
 /**
  * The driver makes 0 of a number above 0 and below Number.EPSILON (its sqlite_impl.cpp, BindSingleParameter of 2.3.0). As
  * text it becomes the same double in a REAL column, and beside one.
  */
-function exact(params: Stored[]): Stored[] {
-  for (let i = 0; i < params.length; i++) {
-    const value = params[i];
-    if (typeof value === "number" && value > 0 && value < Number.EPSILON) params[i] = String(value);
-  }
-  return params;
+function exact(params: readonly Stored[]): readonly Stored[] {
+  return params.some(isTiny) ? params.map((value) => (isTiny(value) ? String(value) : value)) : params;
+}
+
+function isTiny(value: Stored): boolean {
+  return typeof value === "number" && value > 0 && value < Number.EPSILON;
 }

@@ -1,5 +1,5 @@
 import { Connection } from "./connection.ts";
-import { type Database, openDatabase, resultCodeOf } from "./driver.ts";
+import { type Database, openDatabase, primaryCodeOf } from "./driver.ts";
 
 export interface SqliteOptions {
   /** A file whose folder exists, or ":memory:". */
@@ -62,7 +62,7 @@ const CANTOPEN = 14;
 
 /** A file with a write-ahead log can be read without the right to write only beside a process that has that right. */
 function reasonOf(cause: unknown, { readOnly }: SqliteOptions): string {
-  const code = (resultCodeOf(cause) ?? 0) & 0xff;
+  const code = primaryCodeOf(cause);
   if (readOnly !== true || (code !== READONLY && code !== CANTOPEN)) return messageOf(cause);
   return (
     `${messageOf(cause)}. This process may not write there, so the log (-wal, -shm) must exist and be readable: ` +

@@ -98,7 +98,7 @@ export function runOperations(connection: Connection, operations: Iterable<Opera
     if (operation.kind === "put") runPut(connection, operation);
     else if (operation.kind === "each") {
       const statement = connection.prepare(operation.text);
-      for (const params of operation.params) changeRows(statement, [...params]);
+      for (const params of operation.params) changeRows(statement, params);
     } else if (connection.all(operation.text, operation.params)[0]?.[0] !== 1)
       throw new ConflictError(operation.collection);
   }
