@@ -180,12 +180,13 @@ async function checkBlock(
   const mark = Math.floor(block.time / MARK_SECONDS) * MARK_SECONDS;
   const marked = await usdBefore(scope, { time: mark, tokens });
   const before = new Map(
-    [...usd].map(([token, price]) => {
+    [...new Set([...usd.keys(), ...marked.keys()])].map((token) => {
       const { departedAt = null, departedUsd = null, agreedUsd = null, time = 0 } = earlier.get(token) ?? {};
       // What a row from before the mark says of it is over.
       const followedUsd = time < mark ? null : agreedUsd;
       const markedUsd = marked.get(token)?.usd ?? null;
-      return [token, { usd: price.usd, departedAt, departedUsd, agreedUsd: followedUsd, markedUsd }];
+      const usedUsd = usd.get(token)?.usd ?? null;
+      return [token, { usd: usedUsd, departedAt, departedUsd, agreedUsd: followedUsd, markedUsd }];
     }),
   );
   return compareLinks(

@@ -48,15 +48,17 @@ function markedAt(
   );
 }
 
+const NO_PRICE = { usd: null, departedAt: null, departedUsd: null, agreedUsd: null };
+
 /** What the next block has from this one. */
 function afterBlock(
   before: ReadonlyMap<string, PriceBefore>,
   slow: ReadonlyMap<string, SlowPrice>,
 ): Map<string, PriceBefore> {
   return new Map(
-    [...slow].map(([token, price]) => {
+    [...new Set([...before.keys(), ...slow.keys()])].map((token) => {
       const { markedUsd = null } = before.get(token) ?? {};
-      return [token, { ...price, markedUsd }];
+      return [token, { ...(slow.get(token) ?? NO_PRICE), markedUsd }];
     }),
   );
 }

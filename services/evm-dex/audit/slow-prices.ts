@@ -19,9 +19,10 @@ export interface SlowEdge {
   readonly lastTime: number;
 }
 
-/** A token's price at the block before. */
+/** A token's price at the block before, and at the last full five minutes. */
 export interface PriceBefore {
-  readonly usd: number;
+  /** null: it had none in the block before, and no departure either. */
+  readonly usd: number | null;
   readonly departedAt: number | null;
   readonly departedUsd: number | null;
   /** At which pools were followed against others since the last full five minutes. */
@@ -212,6 +213,7 @@ function whomOneLeft(
   if (weight >= median.weight || weight < 0.1 * (weight + median.weight)) return undefined;
   const rival = medianOf(others) as Vote;
   const isAway = distance(median.usd, rival.usd) > 0.01;
+  if (before.usd === null) return undefined;
   return isAway && distance(rival.usd, before.usd) < distance(median.usd, before.usd) ? others : undefined;
 }
 

@@ -103,7 +103,7 @@ export class Ballot {
     this.#sort();
     this.#capByParent();
     const median = this.#median(NONE);
-    const rival = Number.isNaN(this.#before[USED]) ? NONE : this.#rivalOf(median, now);
+    const rival = this.#rivalOf(median, now);
     if (rival !== NONE) this.#departure = this.#departureTo(median, rival, now);
     this.#conclude(node, this.#departure === undefined ? median : rival);
     return rival !== NONE && this.#departure === undefined;
@@ -262,12 +262,13 @@ export class Ballot {
   }
 
   /**
-   * The median of the others where pools with more than half of the weight have left them. In steps first: that does not
-   * depend on the price in use, so that deciding a block once more, as a start does, says the same.
+   * The median of the others where pools with more than half of the weight have left them. In steps first, also of a token
+   * that had no price in the block before: that does not depend on the price in use, so that deciding a block once more, as
+   * a start does, says the same.
    */
   #rivalOf(median: number, now: number): number {
     const rival = this.#leftInSteps(median, now);
-    return rival === NONE ? this.#leftAtOnce(median) : rival;
+    return rival !== NONE || Number.isNaN(this.#before[USED]) ? rival : this.#leftAtOnce(median);
   }
 
   /** By one pool that has moved since the block before, while the others have not. */

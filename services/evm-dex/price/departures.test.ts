@@ -26,14 +26,29 @@ class Crowd {
 
   /** The pools that trade in a block, at these prices. Returns the token's price. */
   block(trades: Readonly<Record<string, number>>, seconds = 2): number {
+    this.#trade(trades, { depthsUsd: this.#depthsUsd, seconds });
+    return this.graph.usd("t") as number;
+  }
+
+  /** A block in which all pools are emptied: the token has no price. */
+  empty(seconds = 2): void {
+    const names = Object.keys(this.#depthsUsd);
+    const each = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
+    this.#trade(each(100), { depthsUsd: each(1), seconds });
+    expect(this.graph.usd("t")).to.equal(undefined);
+  }
+
+  #trade(
+    trades: Readonly<Record<string, number>>,
+    { depthsUsd, seconds }: { depthsUsd: Readonly<Record<string, number>>; seconds: number },
+  ): void {
     this.time += seconds;
     for (const [name, usd] of Object.entries(trades)) {
-      const depthUsd = this.#depthsUsd[name] as number;
+      const depthUsd = depthsUsd[name] as number;
       const at = { tokens: ["usdc", "t"] as const, usd: [1, usd] as const, depthUsd };
       this.graph.set(balanced(name, { ...at, lastTime: this.time }));
     }
     this.graph.update(this.time);
-    return this.graph.usd("t") as number;
   }
 
   get link() {
@@ -126,6 +141,20 @@ function expectSameAnew(
   expect(pricesIn(anew)).to.deep.equal(pricesIn(graph));
   expect(anew.takeLinks(), "nothing new").to.deep.equal([]);
 }
+
+describe("departures of a token that was without a price for a block", () => {
+  it("are from where all agreed at the last full five minutes, where it had a price then", () => {
+    const crowd = new Crowd(MAJORITY);
+    crowd.empty();
+    expect(crowd.block({ walker: 110, one: 100, two: 100 })).to.be.closeTo(100, 1e-9);
+    expect(crowd.link.departure?.since).to.equal(START + 2);
+    expect(crowd.link.departure?.usd).to.be.closeTo(110, 1e-9);
+    expect(crowd.block({}), "decided again").to.be.closeTo(100, 1e-9);
+    crowd.empty();
+    crowd.empty(300);
+    expect(crowd.block({ walker: 110, one: 100, two: 100 }), "none then").to.be.closeTo(110, 1e-9);
+  });
+});
 
 describe("departures over random steps", () => {
   it("are those of a naive decision at every block, and of a graph made anew", () => {

@@ -100,7 +100,11 @@ describe("resumePrices", () => {
             await expectSame(living.stored, { blockNumber: i, time: block.time }, living.graph);
         }
       }),
-      { numRuns: randomRuns(60) },
+      {
+        numRuns: randomRuns(60),
+        // A token that gets a price again in the last block, where most of the weight has left where all agreed.
+        examples: [[{ seed: -745_966_863, tokens: 12, kind: "even" }]],
+      },
     );
     expect(seen.departures, "held prices").to.be.at.least(leastCases(20));
     expect(seen.asked, "of all tokens").to.be.below(seen.known);

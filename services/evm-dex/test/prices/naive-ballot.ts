@@ -68,16 +68,15 @@ export function naiveDecision<V extends NaiveVote>(
   };
   const median = medianOf(votes);
   const others =
-    used &&
-    (othersLeftInSteps(votes, { median, agreedUsd: used.agreedUsd ?? markedUsd, now }) ??
-      othersLeftAtOnce(votes, { median, usedUsd: used.usd }));
-  if (used === undefined || others === undefined) return conclude(median, undefined, used?.agreedUsd);
+    othersLeftInSteps(votes, { median, agreedUsd: used?.agreedUsd ?? markedUsd, now }) ??
+    (used && othersLeftAtOnce(votes, { median, usedUsd: used.usd }));
+  if (others === undefined) return conclude(median, undefined, used?.agreedUsd);
   const rival = medianOf(others);
-  const goesOn = used.departure !== undefined && percent(median.usd, used.departure.usd) <= percent(1.1, 1);
+  const goesOn = used?.departure !== undefined && percent(median.usd, used.departure.usd) <= percent(1.1, 1);
   const departure = goesOn ? (used.departure as Departure) : { since: now, usd: median.usd };
   const minutes = percent(median.usd, rival.usd);
   return (now - departure.since) / 60 < minutes
-    ? conclude(rival, departure, used.agreedUsd)
+    ? conclude(rival, departure, used?.agreedUsd)
     : conclude(median, undefined, median.usd);
 }
 

@@ -12,6 +12,8 @@ export interface Steps {
     readonly seconds: number;
     /** Of each pool: thousandths that its price moves by; null: it does not trade. */
     readonly moves: readonly (number | null)[];
+    /** Whether all pools are emptied, so that the token has no price until the next block. */
+    readonly isEmptied: boolean;
   }[];
 }
 
@@ -34,6 +36,7 @@ export const anySteps: fc.Arbitrary<Steps> = fc.record({
         ),
         { minLength: 6, maxLength: 6 },
       ),
+      isEmptied: fc.integer({ min: 0, max: 15 }).map((each) => each === 15),
     }),
     { minLength: 10, maxLength: 40 },
   ),
@@ -43,15 +46,18 @@ export const anySteps: fc.Arbitrary<Steps> = fc.record({
 export function* edgesInSteps({ shares, blocks }: Steps): Generator<{ time: number; edges: PriceEdge[] }> {
   const usdOf = shares.map(() => 100);
   let time = STEPS_START;
-  for (const [number, { seconds, moves }] of blocks.entries()) {
+  let wasEmptied = true;
+  for (const [number, { seconds, moves, isEmptied }] of blocks.entries()) {
     time += seconds;
     const edges = shares.flatMap((share, i) => {
-      const move = number === 0 ? 0 : moves[i];
-      if (move === null || move === undefined) return [];
-      usdOf[i] = (usdOf[i] as number) * (1 + move / 1_000);
+      const move = number === 0 ? 0 : (moves[i] ?? null);
+      if (move === null && !isEmptied && !wasEmptied) return [];
+      usdOf[i] = (usdOf[i] as number) * (1 + (move ?? 0) / 1_000);
       const usd: [number, number] = [1, usdOf[i] as number];
-      return [balanced(`p${i}`, { tokens: ["usdc", "t"], usd, depthUsd: share * 1e5, lastTime: time })];
+      const depthUsd = isEmptied ? 1 : share * 1e5;
+      return [balanced(`p${i}`, { tokens: ["usdc", "t"], usd, depthUsd, lastTime: time })];
     });
+    wasEmptied = isEmptied;
     yield { time, edges };
   }
 }
