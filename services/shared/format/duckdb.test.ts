@@ -34,10 +34,12 @@ describe("tables in DuckDB", () => {
   });
 
   it("are the rows of the answer, with the types of its columns", async () => {
-    const file = join(folder, "a.parquet");
+    let files = 0;
     for (const endpoint of [sampleList, sampleItem]) {
       await fc.assert(
         fc.asyncProperty(randomRows(endpoint), async (rows) => {
+          // DuckDB keeps what it has read of a path: at the 113th file of one it read parts of an earlier one.
+          const file = join(folder, `${files++}.parquet`);
           for await (const piece of writeTable("parquet", { endpoint, rows })) await writeFile(file, piece);
           const read = await query(`SELECT * FROM '${file}'`);
           expect(toWire(endpoint, read.rows)).to.deep.equal(rows);
