@@ -1,65 +1,24 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { trustedPrice } from "../../../shared/pricing/median.ts";
-import { ageShare, heldShare } from "../../../shared/pricing/vote-share.ts";
-import type { PriceEdge } from "../../price/edges.ts";
-import type { MarkedPrices } from "../../price/graph.ts";
-import type { PriceLink, TokenLink, TokenPrice } from "../../price/link.ts";
-import { DEFAULT_RULES } from "../../price/walk-rules.ts";
-import { EMPTY_STATE, type V3State } from "../../protocols/v3/state.ts";
-import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
-import { type NaiveMemory, NO_MEMORY, naiveWalk } from "../../test/prices/naive-walk.ts";
+import type { PriceLink, TokenLink } from "../../price/link.ts";
+import type { V3State } from "../../protocols/v3/state.ts";
+import { address } from "../../test/kit/rows.ts";
+import {
+  anyBlock,
+  anyPairs,
+  anyReserve,
+  CREATED,
+  entryOf,
+  PoolModel,
+  setState,
+  touchPools,
+  USDC,
+} from "../../test/prices/pool-model.ts";
 import { pricesIn } from "../../test/prices/walk-prices.ts";
 import { AddressTable } from "./address-table.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { PoolPrices, pointOf } from "./pool-prices.ts";
-import type { PoolPoint } from "./watched-pool.ts";
-
-const USDC = address(0xa0);
-const TOKENS = [USDC, address(0xa1), address(0xa2), address(0xa3), address(0xa4)];
-const Q96 = 2n ** 96n;
-
-/** A pool of two 18-decimals tokens with the reserves and the price (token1 per token0), all its liquidity around it. */
-function entryOf(
-  n: number,
-  {
-    tokens,
-    price,
-    reserves,
-  }: { tokens: readonly [string, string]; price?: number; reserves?: readonly [number, number] },
-): PoolEntry {
-  const [token0Address, token1Address] = tokens;
-  const row = poolRow({
-    poolAddress: address(0x900 + n),
-    token0Address,
-    token1Address,
-    token0Decimals: 18,
-    token1Decimals: 18,
-  });
-  const entry = poolEntry({ row });
-  if (price !== undefined) setState(entry, { price, reserves: reserves ?? [1e6, 1e6] });
-  return entry;
-}
-
-const raw = (whole: number) => BigInt(Math.round(whole * 1e6)) * 10n ** 12n;
-
-function setState(
-  entry: PoolEntry,
-  { price, reserves }: { price: number; reserves: readonly [number, number] },
-): void {
-  entry.state = {
-    ...EMPTY_STATE,
-    sqrtPriceX96: (Q96 * BigInt(Math.round(Math.sqrt(price) * 1e9))) / 10n ** 9n,
-    // So much that the reserves are what limits depth.
-    liquidity: 10n ** 36n,
-    reserve0: raw(reserves[0]),
-    reserve1: raw(reserves[1]),
-  };
-}
-
-/** When all pools were created. */
-const CREATED = 1_700_000_000;
 
 describe("PoolPrices", () => {
   it("prices its anchors from the start, and nothing else", () => {
@@ -193,88 +152,6 @@ describe("PoolPrices", () => {
   });
 });
 
-interface Block {
-  readonly seconds: number;
-  readonly touched: readonly {
-    readonly at: number;
-    readonly price: number;
-    readonly reserves: readonly [number, number];
-  }[];
-}
-
-/** Pools between random tokens, and blocks that touch up to three of them; depths on both sides of the minimum. */
-const graph = fc.array(
-  fc
-    .tuple(fc.nat(TOKENS.length - 1), fc.nat(TOKENS.length - 2))
-    .map(
-      ([first, second]) => [TOKENS[first], TOKENS[second < first ? second : second + 1]] as [string, string],
-    ),
-  { minLength: 1, maxLength: 8 },
-);
-const reserve = fc.constantFrom(10, 5_000, 9_000, 20_000, 1e6);
-const block: fc.Arbitrary<Block> = fc.record({
-  seconds: fc.constantFrom(0, 2, 12, 100, 151, 400),
-  touched: fc.array(
-    fc.record({
-      at: fc.nat(7),
-      price: fc.constantFrom(0.5, 1, 1.05, 2, 9),
-      reserves: fc.tuple(reserve, reserve),
-    }),
-    { maxLength: 3 },
-  ),
-});
-
-/** Every pool's points since the start, and prices by the naive walk over all pools at every block. */
-class Model {
-  readonly #points = new Map<PoolEntry, PoolPoint[]>();
-  #memory: NaiveMemory = NO_MEMORY;
-
-  close(touched: Iterable<PoolEntry>, now: number): Map<string, TokenPrice> {
-    for (const entry of touched) {
-      const before = (this.#points.get(entry) ?? []).filter(({ time }) => time !== now);
-      this.#points.set(entry, [...before, pointOf(entry, now) as PoolPoint]);
-    }
-    const edges = [...this.#points].map(([{ row, lastTime }, points]): PriceEdge => {
-      const { depth0, depth1 } = points.at(-1) as PoolPoint;
-      return {
-        ...{ pool: row.poolAddress, token0: row.token0Address, token1: row.token1Address, depth0, depth1 },
-        price: trustedPrice(points, now),
-        held: heldShare(windowOf(points, now), now),
-        aged: ageShare(lastTime - row.createdAt),
-        lastTime,
-      };
-    });
-    const walked = naiveWalk(edges, { anchors: [USDC], rules: DEFAULT_RULES, before: this.#memory, now });
-    this.#memory = walked.memory;
-    return walked.prices;
-  }
-
-  marked(now: number): MarkedPrices {
-    return { now, usd: this.#memory.markedUsd };
-  }
-
-  /** As rows hold them. */
-  stored(): [PoolEntry, PoolPoint[]][] {
-    return [...this.#points].map(([entry, points]) => [entry, [...points]]);
-  }
-}
-
-/** The points of the last five minutes and the one before them. */
-function windowOf(points: readonly PoolPoint[], now: number): PoolPoint[] {
-  return points.filter((_, i) => (points[i + 1]?.time ?? Number.POSITIVE_INFINITY) > now - 300);
-}
-
-function touch(entries: readonly PoolEntry[], { touched }: Block, time: number): Set<PoolEntry> {
-  const chosen = new Set<PoolEntry>();
-  for (const { at, price, reserves } of touched) {
-    const entry = entries[at % entries.length] as PoolEntry;
-    setState(entry, { price, reserves });
-    entry.lastTime = time;
-    chosen.add(entry);
-  }
-  return chosen;
-}
-
 function loadBoth(
   entry: PoolEntry,
   { fast, slow, pools, now }: { fast: PoolPrices; slow: PoolPrices; pools: AddressTable; now: number },
@@ -290,14 +167,14 @@ function loadBoth(
 describe("PoolPrices over random blocks", () => {
   it("has the prices of a naive walk over all pools at every block", () => {
     fc.assert(
-      fc.property(graph, fc.array(block, { maxLength: 25 }), (pairs, blocks) => {
+      fc.property(anyPairs, fc.array(anyBlock, { maxLength: 25 }), (pairs, blocks) => {
         const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
         const book = new PoolPrices([USDC]);
-        const model = new Model();
+        const model = new PoolModel();
         let time = CREATED;
         for (const each of blocks) {
           time += each.seconds;
-          const touched = touch(entries, each, time);
+          const touched = touchPools(entries, each, time);
           book.closeBlock(touched, time);
           expect(pricesIn(book.graph).prices).to.deep.equal(model.close(touched, time));
         }
@@ -308,14 +185,14 @@ describe("PoolPrices over random blocks", () => {
 
   it("continues the same after it was loaded from the store", () => {
     fc.assert(
-      fc.property(graph, fc.array(block, { minLength: 4, maxLength: 16 }), (pairs, blocks) => {
+      fc.property(anyPairs, fc.array(anyBlock, { minLength: 4, maxLength: 16 }), (pairs, blocks) => {
         const entries = pairs.map((tokens, n) => entryOf(n, { tokens }));
         let book = new PoolPrices([USDC]);
-        const model = new Model();
+        const model = new PoolModel();
         let time = CREATED;
         for (const [i, each] of blocks.entries()) {
           time += each.seconds;
-          const touched = touch(entries, each, time);
+          const touched = touchPools(entries, each, time);
           book.closeBlock(touched, time);
           const expected = model.close(touched, time);
           if (i % 3 === 2) {
@@ -336,13 +213,13 @@ describe("PoolPrices over random blocks", () => {
   it("loads pools at rest by their stored texts as it does by their entries", () => {
     const lastTimes = fc.constantFrom(300, 301, 450, 599, 600, 601, 100_000, CREATED);
     const anyPools = fc.array(
-      fc.tuple(fc.nat(7), lastTimes, fc.boolean(), reserve, fc.constantFrom(0.5, 9)),
+      fc.tuple(fc.nat(7), lastTimes, fc.boolean(), anyReserve, fc.constantFrom(0.5, 9)),
       {
         maxLength: 8,
       },
     );
     fc.assert(
-      fc.property(graph, anyPools, fc.array(block, { maxLength: 6 }), (pairs, stored, blocks) => {
+      fc.property(anyPairs, anyPools, fc.array(anyBlock, { maxLength: 6 }), (pairs, stored, blocks) => {
         const now = CREATED + 1_000_000;
         const pools = new AddressTable();
         const [fast, slow] = [new PoolPrices([USDC], { pools }), new PoolPrices([USDC])];
@@ -359,7 +236,7 @@ describe("PoolPrices over random blocks", () => {
         let time = now;
         for (const each of blocks) {
           time += each.seconds;
-          const touched = touch(entries, each, time);
+          const touched = touchPools(entries, each, time);
           expect(fast.closeBlock(touched, time)).to.deep.equal(slow.closeBlock(touched, time));
         }
         for (const { row } of entries)

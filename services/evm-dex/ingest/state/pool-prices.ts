@@ -154,14 +154,13 @@ export class PoolPrices {
     const incomplete = new Set([...rested].filter((pool) => !changed.has(pool)));
     for (const watched of this.#watched.values()) {
       const { pool, points, edge } = watched;
-      // What it waited for may have passed.
-      watched.heldDue = NONE;
-      watched.restDue = NONE;
       if (changed.has(pool) || (points.at(-1)?.time ?? 0) <= from) continue;
       if (edge === NONE || !reachesBack(points, from)) {
         incomplete.add(pool);
         continue;
       }
+      // What it waits for is still to come: as its depth came to count as held its older points were dropped, and as it came
+      // to rest it was forgotten.
       this.#trust(watched, to);
       this.graph.setTrusted(edge, this.#values);
       this.#restOrWait(watched, to);
