@@ -2,13 +2,10 @@
  * npm run bench:lists — the pool lists over as many pools as a large chain has (BENCH_POOLS=500000): how fast they are
  * written, what they take, and what a page costs in every order, at every depth, of all pools or of a token's.
  */
-import { execFileSync } from "node:child_process";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { dexbPools } from "../services/evm-dex/contract.ts";
-import { PoolBook } from "../services/evm-dex/ingest/state/pool-book.ts";
 import { createPoolLists, type PoolListRequest } from "../services/evm-dex/serve/pool-list/pool-list.ts";
 import {
   COLLECTIONS,
@@ -38,11 +35,8 @@ type Order = PoolListRequest["order"];
 
 const failures: string[] = [];
 const figures: Figure[] = [];
-const [, , file] = process.argv;
-if (file === undefined) {
-  await measureLists();
-  recordFigures("lists", figures);
-} else await measureBook(file);
+await measureLists();
+recordFigures("lists", figures);
 if (failures.length > 0) {
   console.error(`bench:lists: not reached: ${failures.join("; ")}`);
   process.exitCode = 1;
@@ -61,8 +55,6 @@ async function measureLists(): Promise<void> {
     await timeOrders(list);
     await timeTokens(list);
     await store.close();
-    const own = fileURLToPath(import.meta.url);
-    execFileSync(process.execPath, [...process.execArgv, own, path], { stdio: "inherit" });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -190,25 +182,6 @@ async function timePage(list: List, title: string, query: PoolListRequest, at = 
   const first = performance.now() - started;
   const [page, deep] = await medians([() => list(query), () => list({ ...query, offset: at })]);
   console.log(`  ${title.padEnd(34)} ${ms(page)} ${ms(first)} ${ms(deep)}`);
-}
-
-/** In a process of its own: `node … lists.bench.ts <file>`. */
-async function measureBook(path: string): Promise<void> {
-  const store = await openSqliteStore({ path });
-  await store.declare(COLLECTIONS);
-  globalThis.gc?.();
-  const before = process.memoryUsage();
-  const started = performance.now();
-  const book = new PoolBook(store, 8453);
-  await book.load();
-  const spent = performance.now() - started;
-  const most = process.resourceUsage().maxRSS / 1_000 - before.rss / 1e6;
-  globalThis.gc?.();
-  const heapMb = (process.memoryUsage().heapUsed - before.heapUsed) / 1e6;
-  console.log(
-    `\nthe ingest knows ${book.size} pools after ${spent.toFixed(0)} ms: ${heapMb.toFixed(0)} MB of heap, ${most.toFixed(0)} MB at most`,
-  );
-  await store.close();
 }
 
 /** Turn about, so that a slow moment of the machine meets all. Of processor time: others' work is not counted. */

@@ -4,6 +4,7 @@
  */
 import { endpoints } from "../services/evm-dex/contract.ts";
 import { createHandlers } from "../services/evm-dex/handlers.ts";
+import type { ServeDeps } from "../services/evm-dex/serve/deps.ts";
 import { watchHeads } from "../services/evm-dex/serve/heads.ts";
 import { PoolReader } from "../services/evm-dex/serve/pool/pool-reader.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
@@ -22,12 +23,12 @@ const heads = watchHeads(store, { chainIds: [POOL.chainId] });
 const blind = { current: () => undefined, observe: () => {} };
 
 /** A reader without a memory: each row comes from Redis as long as the ingest has put it there. */
-async function fromRedis(redisUrl: string): Promise<Pick<PoolReader, "read">> {
+async function fromRedis(redisUrl: string): Promise<ServeDeps["pools"]> {
   const cache = await openCache({ redisUrl, commandTimeoutMs: 20 });
-  return { read: (view, key) => new PoolReader({ store, heads, cache }).read(view, key) };
+  return { readAsOf: (view, key, at) => new PoolReader({ store, heads, cache }).readAsOf(view, key, at) };
 }
 
-const readers: Record<string, Pick<PoolReader, "read">> = {
+const readers: Record<string, ServeDeps["pools"]> = {
   store: new PoolReader({ store, heads: blind }),
   ...(REDIS_URL !== undefined && { Redis: await fromRedis(REDIS_URL) }),
   memory: new PoolReader({ store, heads }),
@@ -37,7 +38,7 @@ for (const [name, pools] of Object.entries(readers)) {
   const app = createServiceApp({
     endpoints,
     handlers: createHandlers({
-      ...{ store, chains: [], pools: pools as PoolReader },
+      ...{ store, chains: [], pools },
       ...{ v2Tables: new Map(), wallets: { request: () => {} } },
     }),
     log: createLog({ name: "bench", level: "silent" }),

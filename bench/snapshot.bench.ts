@@ -17,7 +17,7 @@ import { openStore } from "../services/shared/storage/open.ts";
 import { put } from "../services/shared/storage/port.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { createRedisServer, noRedisServer } from "../services/shared/testkit/redis-server.ts";
-import { startServiceProcess } from "../services/shared/testkit/service-process.ts";
+import { type ServiceProcess, startServiceProcess } from "../services/shared/testkit/service-process.ts";
 import { quantile } from "./stats.ts";
 import { POOL, writeSyntheticYear } from "./synthetic/year.ts";
 
@@ -32,6 +32,8 @@ const dataDir = await mkdtemp(join(tmpdir(), "chaintables-snapshot-"));
 const noRedis = noRedisServer();
 const redis = noRedis === undefined ? await createRedisServer() : undefined;
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+let service: ServiceProcess | undefined;
+let mining: NodeJS.Timeout | undefined;
 try {
   await redis?.start();
   const store = await openStore({ service: "evm-dex", dataDir });
@@ -57,14 +59,14 @@ try {
     await store.write([put(checkpoints, [checkpoint])]);
     await writer?.onHead({ checkpoint, touched: [POOL] });
   };
-  const service = await startServiceProcess(new URL("./snapshot-server.ts", import.meta.url), {
+  service = await startServiceProcess(new URL("./snapshot-server.ts", import.meta.url), {
     DATA_DIR: dataDir,
     REDIS_URL: redis?.url,
   });
   const { urls: origins } = service.entries[0] as unknown as { urls: Record<string, string> };
   const urls: Record<string, string> = { nowhere: `${origins.store}/evm/chains` };
   for (const [name, origin] of Object.entries(origins)) urls[name] = `${origin}${dexbPool.path}?${QUERY}`;
-  const mining = setInterval(() => void mine(), BLOCK_MS);
+  mining = setInterval(() => void mine(), BLOCK_MS);
   console.log(
     `\n${"row from".padEnd(10)} ${"connections".padStart(11)} ${"p50 ms".padStart(8)} ${"p99 ms".padStart(8)}`,
   );
@@ -90,7 +92,6 @@ try {
   clearInterval(mining);
   recordFigures("snapshot", figures);
   console.log(`${moved} blocks came meanwhile; p99 under ${MAX_P99_MS} ms over one connection`);
-  await service.stop();
   await cache?.close();
   await store.close();
   if (!isReached) {
@@ -98,7 +99,9 @@ try {
     process.exitCode = 1;
   }
 } finally {
+  clearInterval(mining);
   agent.destroy();
+  await service?.stop();
   await redis?.remove();
   await rm(dataDir, { recursive: true, force: true });
 }

@@ -13,7 +13,7 @@ export interface StoreDeps {
 /** Dependencies of handlers. */
 export interface ServeDeps extends StoreDeps {
   /** Single pools, read through snapshots. */
-  readonly pools: PoolReader;
+  readonly pools: Pick<PoolReader, "readAsOf">;
   /** By chain: its v2 pools at the head, in memory. */
   readonly v2Tables: ReadonlyMap<number, V2HeadTable>;
   /** Wallets whose past the ingest shall read. */
