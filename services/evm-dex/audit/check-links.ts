@@ -15,6 +15,7 @@ import { readPrices } from "../store/price-links.ts";
 import { eventsSince, getPools, lastEventUpTo } from "../store/queries.ts";
 import { isClose } from "./compare-rows.ts";
 import { compareNullable, type Finding, requireThat } from "./finding.ts";
+import { markBefore, pricesBefore } from "./prices-before.ts";
 import { type ChainScope, sampleRows } from "./scope.ts";
 import { type SlowEdge, type SlowPrice, slowPrices } from "./slow-prices.ts";
 import { ageShareAt, startEdge } from "./start-edge.ts";
@@ -175,29 +176,19 @@ async function checkBlock(
         )
       ).map((link) => [link.token, link]),
     );
-  const earlier = await inForce(blockNumber - 1);
-  const usd = await readPrices(store, { chainId, tokens, block: blockNumber - 1 });
-  const mark = Math.floor(block.time / MARK_SECONDS) * MARK_SECONDS;
-  const marked = await usdBefore(scope, { time: mark, tokens });
-  const before = new Map(
-    [...new Set([...usd.keys(), ...marked.keys()])].map((token) => {
-      const { departedAt = null, departedUsd = null, agreedUsd = null, time = 0 } = earlier.get(token) ?? {};
-      // What a row from before the mark says of it is over.
-      const followedUsd = time < mark ? null : agreedUsd;
-      const markedUsd = marked.get(token)?.usd ?? null;
-      const usedUsd = usd.get(token)?.usd ?? null;
-      return [token, { usd: usedUsd, departedAt, departedUsd, agreedUsd: followedUsd, markedUsd }];
-    }),
-  );
+  const mark = markBefore(block.time);
+  const before = pricesBefore({
+    used: await readPrices(store, { chainId, tokens, block: blockNumber - 1 }),
+    marked: await usdBefore(scope, { time: mark, tokens }),
+    links: await inForce(blockNumber - 1),
+    mark,
+  });
   return compareLinks(
     block,
     await inForce(blockNumber),
     slowPrices(edges, { anchors, before, feeds: await feedsAt(scope, block), now: block.time }),
   );
 }
-
-/** Where all agree is the price in use at the last full five minutes. Source: docs/prices.md. */
-const MARK_SECONDS = 300;
 
 /** Prices at the end of the last block before a second that has links. */
 async function usdBefore(
