@@ -13,7 +13,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createRandom } from "../deploy/devnet/random.ts";
 import { PriceGraph } from "../services/evm-dex/price/graph.ts";
-import type { TokenLink, TokenPrice } from "../services/evm-dex/price/link.ts";
+import type { TokenPrice } from "../services/evm-dex/price/link.ts";
 import { type PriceLinkRow, priceLinks } from "../services/evm-dex/store/collections.ts";
 import {
   readPrices,
@@ -107,10 +107,7 @@ function runBlocks(synthetic: SyntheticGraph): Made {
   const startedMs = cpuMs();
   const anew = new PriceGraph(synthetic.anchors);
   for (let i = 0; i < POOLS; i++) anew.set(edges.get(i));
-  anew.resume(new Map(graph.tokens().map((token) => [token, graph.link(token) as TokenLink])), {
-    now: 2 * BLOCKS,
-    usd: graph.markedPrices(),
-  });
+  anew.resume(graph.links(), { now: 2 * BLOCKS, usd: graph.markedPrices() });
   anew.update(2 * BLOCKS);
   const anewMs = cpuMs() - startedMs;
   const atHead = pricesOf(anew);

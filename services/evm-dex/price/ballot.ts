@@ -268,10 +268,13 @@ export class Ballot {
    */
   #rivalOf(median: number, now: number): number {
     const rival = this.#leftInSteps(median, now);
-    return rival !== NONE || Number.isNaN(this.#before[USED]) ? rival : this.#leftAtOnce(median);
+    return rival === NONE ? this.#leftAtOnce(median) : rival;
   }
 
-  /** By one pool that has moved since the block before, while the others have not. */
+  /**
+   * By one pool that has moved since the block before, while the others have not; none where the token had no price then,
+   * as nothing is nearer to that.
+   */
   #leftAtOnce(pool: number): number {
     const order = this.#order;
     const weights = this.#weight;

@@ -8,7 +8,7 @@ import { anySteps, edgesInSteps, STEPS_START as START } from "../test/prices/ran
 import { balanced, pricesIn } from "../test/prices/walk-prices.ts";
 import type { PriceEdge } from "./edges.ts";
 import { type MarkedPrices, PriceGraph } from "./graph.ts";
-import { isAnchor, type TokenLink } from "./link.ts";
+import { isAnchor } from "./link.ts";
 import { DEFAULT_RULES } from "./walk-rules.ts";
 
 /** Pools of one token with USDC, which trade at prices that a test says. */
@@ -135,8 +135,7 @@ function expectSameAnew(
 ): void {
   const anew = new PriceGraph(["usdc"]);
   for (const edge of edges) anew.set(edge);
-  const links = graph.tokens().map((token) => [token, graph.link(token) as TokenLink] as const);
-  anew.resume(new Map(links), marked);
+  anew.resume(graph.links(), marked);
   anew.update(marked.now);
   expect(pricesIn(anew)).to.deep.equal(pricesIn(graph));
   expect(anew.takeLinks(), "nothing new").to.deep.equal([]);

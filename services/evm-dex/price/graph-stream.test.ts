@@ -29,9 +29,6 @@ function anew(
   return graph;
 }
 
-const linksOf = (graph: PriceGraph) =>
-  new Map(graph.tokens().map((token) => [token, graph.link(token) as TokenLink]));
-
 /** chai's own comparison of large maps takes most of the time. */
 function expectSame<T>(found: ReadonlyMap<string, T>, expected: ReadonlyMap<string, T>): void {
   if (isDeepStrictEqual(found, expected)) return;
@@ -103,7 +100,7 @@ class Followed {
         if (!isAnchor(link) && link.agreedUsd !== undefined) seen.followed += 1;
       }
     }
-    expectSame(this.#links, linksOf(this.#graph));
+    expectSame(this.#links, this.#graph.links());
     seen.prices += this.#links.size;
   }
 }

@@ -249,6 +249,11 @@ export class PriceGraph {
     return this.#walk.order.map((node) => this.#edges.nameOf(node));
   }
 
+  /** The link of every token with a price, anchors too: what `resume` continues from. */
+  links(): Map<string, TokenLink> {
+    return new Map(this.#walk.order.map((node) => [this.#edges.nameOf(node), this.#linkOf(node)]));
+  }
+
   /** Links that changed since they were last taken. */
   takeLinks(): LinkChange[] {
     const changes: LinkChange[] = [];

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import type { PriceLink, TokenLink } from "../../price/link.ts";
+import type { PriceLink } from "../../price/link.ts";
 import type { V3State } from "../../protocols/v3/state.ts";
 import { address } from "../../test/kit/rows.ts";
 import {
@@ -196,9 +196,7 @@ describe("PoolPrices over random blocks", () => {
           book.closeBlock(touched, time);
           const expected = model.close(touched, time);
           if (i % 3 === 2) {
-            const links = new Map(
-              book.graph.tokens().map((token) => [token, book.graph.link(token) as TokenLink]),
-            );
+            const links = book.graph.links();
             book = new PoolPrices([USDC]);
             for (const [entry, points] of model.stored()) book.loadPool(entry, points, time);
             book.resume(links, time, model.marked(time));

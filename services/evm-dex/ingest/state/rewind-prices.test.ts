@@ -51,10 +51,10 @@ class Followed {
     this.#past.push({
       time: this.#time,
       states: this.#entries.map(({ state, lastTime }) => ({ state, lastTime })),
-      links: this.#links(),
+      links: this.#prices.graph.links(),
       marked: this.#model.marked(this.#time),
       prices,
-      goBack: this.#model.mark(),
+      goBack: this.#model.remember(),
     });
   }
 
@@ -88,11 +88,6 @@ class Followed {
     seen.rewound += 1;
     seen.tooFar += rewound === undefined ? 1 : 0;
     seen.incomplete += again.size;
-  }
-
-  #links(): Map<string, TokenLink> {
-    const { graph } = this.#prices;
-    return new Map(graph.tokens().map((token) => [token, graph.link(token) as TokenLink]));
   }
 
   #expectPrices(prices: Walked["prices"], when: string): void {

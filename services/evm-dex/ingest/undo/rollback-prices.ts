@@ -1,6 +1,5 @@
 import { MEDIAN_WINDOW_SECONDS } from "../../../shared/pricing/median.ts";
 import type { Store } from "../../../shared/storage/port.ts";
-import type { TokenLink } from "../../price/link.ts";
 import { listEventStates, listStatesOfPools } from "../../store/event-states.ts";
 import { readLastLinks, readMarkedPrices } from "../../store/price-links.ts";
 import { getPriceStart, lastEventBlock, listFeedAnswers } from "../../store/queries.ts";
@@ -37,8 +36,7 @@ export async function rollbackPrices(
   const { chainId, prices } = indexer;
   const read = await getPriceStart(store, chainId);
   const last = (await lastEventBlock(store, { chainId })) ?? (read?.isComplete ? read : undefined);
-  const links = new Map<string, TokenLink>();
-  for (const token of prices.graph.tokens()) links.set(token, prices.graph.link(token) as TokenLink);
+  const links = prices.graph.links();
   for (const token of relinked) links.delete(token);
   for (const [token, link] of await readLastLinks(store, { chainId, tokens: relinked }))
     links.set(token, link);

@@ -117,8 +117,8 @@ export class PoolModel {
     return { now, usd: this.#memory.markedUsd };
   }
 
-  /** Goes back to the points and prices that were here when this was called. */
-  mark(): () => void {
+  /** Returns what goes back to the points and prices that are here now. */
+  remember(): () => void {
     const [points, memory] = [new Map(this.#points), this.#memory];
     return () => {
       this.#points.clear();
