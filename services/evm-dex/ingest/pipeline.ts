@@ -12,6 +12,7 @@ import { FeedContracts } from "./feeds/feed-contracts.ts";
 import { Fetcher } from "./fetch/fetcher.ts";
 import { loadWatchedPools, rewatch } from "./fetch/watched-pools.ts";
 import { BlockStates } from "./reads/block-states.ts";
+import type { Detail } from "./state/detail.ts";
 import { FactoryFeeBook } from "./state/factory-fee-book.ts";
 import { FeeBook } from "./state/fee-book.ts";
 import { loadIndexer } from "./state/load-indexer.ts";
@@ -26,12 +27,15 @@ export interface PipelineDeps {
   readonly log: SyncLog;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number | undefined;
+  /** What is written of events and buckets; default all. */
+  readonly detail?: Detail;
 }
 
 /** Opens the pipeline that writes batches from the checkpoint on; reopened after a rollback. */
 export async function openPipeline(deps: PipelineDeps, checkpoint: CheckpointRow): Promise<IngestPipeline> {
-  const { store, source, chain, guard } = deps;
-  const indexer = await loadIndexer(store, { chainId: chain.chainId, anchors: chain.stablecoins });
+  const { store, source, chain, guard, detail } = deps;
+  const tokens = { chainId: chain.chainId, anchors: chain.stablecoins };
+  const indexer = await loadIndexer(store, tokens, detail);
   return {
     store,
     source,

@@ -18,9 +18,16 @@ const MOST_MS = 5_000;
 /** And so long where reading takes more than half of the time: then writing need not be cheap. */
 const SLOW_SOURCE_MS = 250;
 
+/** How much may wait for a write: events, or milliseconds at most, and where the source is slow. */
+export interface Patience {
+  readonly mostEvents?: number;
+  readonly mostMs?: number;
+  readonly slowMs?: number;
+}
+
 /** Whether what waits is enough for a write. */
-export function isEnough({ events, pools }: Waiting): boolean {
-  return events >= MOST_EVENTS || (pools >= MANY_POOLS && events < LEAST_OF_A_POOL * pools);
+export function isEnough({ events, pools }: Waiting, mostEvents = MOST_EVENTS): boolean {
+  return events >= mostEvents || (pools >= MANY_POOLS && events < LEAST_OF_A_POOL * pools);
 }
 
 /**
@@ -28,6 +35,7 @@ export function isEnough({ events, pools }: Waiting): boolean {
  * failed, the indexer is broken: it is neither at the checkpoint nor at the end of a batch, and must be loaded anew.
  */
 export class Unwritten {
+  readonly #mostEvents: number;
   readonly #mostMs: number;
   readonly #slowMs: number;
   #last: BlockBatch | undefined;
@@ -36,7 +44,8 @@ export class Unwritten {
   #waitedMs = 0;
   #isBroken = false;
 
-  constructor({ mostMs = MOST_MS, slowMs = SLOW_SOURCE_MS }: { mostMs?: number; slowMs?: number } = {}) {
+  constructor({ mostEvents = MOST_EVENTS, mostMs = MOST_MS, slowMs = SLOW_SOURCE_MS }: Patience = {}) {
+    this.#mostEvents = mostEvents;
     this.#mostMs = mostMs;
     this.#slowMs = slowMs;
   }
@@ -77,7 +86,9 @@ export class Unwritten {
     const ageMs = performance.now() - this.#sinceMs;
     const isSlow = 2 * this.#waitedMs > ageMs;
     return (
-      ageMs >= (isSlow ? this.#slowMs : this.#mostMs) || isEnough(waiting) || this.#last.headers.length > 0
+      ageMs >= (isSlow ? this.#slowMs : this.#mostMs) ||
+      isEnough(waiting, this.#mostEvents) ||
+      this.#last.headers.length > 0
     );
   }
 

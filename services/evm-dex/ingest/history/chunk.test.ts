@@ -3,11 +3,12 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import type { BlockHeader } from "../../../shared/evm/port.ts";
-import { chunkStart, planChunk } from "./chunk.ts";
+import { chunkStart, detailOf, hasDetail, planChunk } from "./chunk.ts";
 import { chunksAtATime } from "./chunk-thread.ts";
 
 const DAY = 86_400;
 const HOUR = 3_600;
+const ALL_KEPT = { rows: 0, minutes: 0, tvlHours: 0 };
 
 /** A chain whose blocks have these times. */
 function chainOf(times: readonly number[]) {
@@ -48,7 +49,8 @@ describe("history chunk", () => {
         for (let rounds = 0; ; rounds++) {
           expect(rounds).to.be.at.most(times.length);
           const edge = { chainId: 1, fromBlock: from, fromTime: times[from] as number };
-          const chunk = await planChunk(source, { edge, headTime, since: 0, oldest: 0, warmUpSeconds: 600 });
+          const wanted = { edge, headTime, since: 0, oldest: 0, warmUpSeconds: 600, keptFrom: ALL_KEPT };
+          const chunk = await planChunk(source, wanted);
           if (chunk === undefined) break;
           expect(chunk.to).to.equal(from - 1);
           expect(chunk.from.number).to.be.at.most(chunk.to);
@@ -72,7 +74,10 @@ describe("history chunk", () => {
     const times = Array.from({ length: 2_000 }, (_, i) => 1_760_000_000 + i * 600);
     const { source, asked } = chainOf(times);
     const edge = { chainId: 1, fromBlock: 1_500, fromTime: times[1_500] as number };
-    const wanted = { edge, headTime: times[1_999] as number, oldest: 0, warmUpSeconds: 600 };
+    const wanted = {
+      ...{ edge, headTime: times[1_999] as number, oldest: 0, warmUpSeconds: 600 },
+      keptFrom: ALL_KEPT,
+    };
     expect(await planChunk(source, { ...wanted, since: edge.fromTime })).to.equal(undefined);
     expect(await planChunk(source, { ...wanted, since: (times[1_499] as number) + 1 })).to.equal(undefined);
     expect(await planChunk(source, { ...wanted, since: 0, oldest: 1_500 })).to.equal(undefined);
@@ -80,6 +85,49 @@ describe("history chunk", () => {
     const chunk = await planChunk(source, { ...wanted, since: 0, oldest: 1_490 });
     expect(chunk?.from.number).to.equal(1_490);
     expect(asked.length).to.be.lessThan(30);
+  });
+});
+
+describe("what is written of a chunk", () => {
+  const MIDNIGHT = 20_000 * DAY;
+  const kept = (rows: number, minutes: number) => ({ rows, minutes, tvlHours: minutes });
+
+  it("are all events from the day on of which some are kept", () => {
+    const day = { last: MIDNIGHT - 2, begin: MIDNIGHT };
+    expect(detailOf(day, ALL_KEPT)).to.equal("events");
+    expect(detailOf(day, kept(MIDNIGHT - DAY, 0))).to.equal("events");
+    expect(detailOf(day, kept(MIDNIGHT, 0))).to.equal("minutes");
+    expect(detailOf(day, kept(MIDNIGHT + 9 * DAY, 0))).to.equal("minutes");
+  });
+
+  it("are all events where it shares its last day with the index: rows of a day go together", () => {
+    const gone = kept(MIDNIGHT + 9 * DAY, 0);
+    expect(detailOf({ last: MIDNIGHT + HOUR - 2, begin: MIDNIGHT + HOUR }, gone)).to.equal("events");
+    // No block in the last hours of the day.
+    expect(detailOf({ last: MIDNIGHT - 5 * HOUR, begin: MIDNIGHT + HOUR }, gone)).to.equal("minutes");
+  });
+
+  it("are no minutes where none of them is kept", () => {
+    const day = { last: MIDNIGHT - 2, begin: MIDNIGHT };
+    expect(detailOf(day, kept(MIDNIGHT + 32 * DAY, MIDNIGHT))).to.equal("hours");
+    expect(detailOf(day, kept(MIDNIGHT + 31 * DAY, MIDNIGHT - DAY))).to.equal("minutes");
+  });
+
+  it("is told by its plan", async () => {
+    const times = Array.from({ length: 300 }, (_, i) => MIDNIGHT + i * 600);
+    const { source } = chainOf(times);
+    const edge = { chainId: 1, fromBlock: 144, fromTime: MIDNIGHT + DAY };
+    const wanted = { edge, headTime: times[299] as number, since: 0, oldest: 0, warmUpSeconds: 600 };
+    const keptFrom = kept(MIDNIGHT + 2 * DAY, MIDNIGHT);
+    expect((await planChunk(source, { ...wanted, keptFrom }))?.detail).to.equal("minutes");
+    expect((await planChunk(source, { ...wanted, keptFrom: ALL_KEPT }))?.detail).to.equal("events");
+  });
+
+  it("may be more than is wanted by now, not less", () => {
+    expect(hasDetail("events", "hours")).to.equal(true);
+    expect(hasDetail("minutes", "minutes")).to.equal(true);
+    expect(hasDetail("minutes", "events")).to.equal(false);
+    expect(hasDetail("hours", "minutes")).to.equal(false);
   });
 });
 

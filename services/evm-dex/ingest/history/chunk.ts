@@ -1,6 +1,7 @@
 import { headerAt } from "../../../shared/evm/finality/genesis.ts";
 import type { EvmSource } from "../../../shared/evm/port.ts";
 import { DAY, HOUR, startOf } from "../../metrics/bucket.ts";
+import type { Detail } from "../state/detail.ts";
 
 /** The span of a chunk grows with the history there is, so that short windows are covered first. */
 const FIRST_SPANS = [HOUR, 6 * HOUR] as const;
@@ -16,6 +17,16 @@ export interface HistoryChunk {
   readonly to: number;
   /** The first block that is indexed: prices settle in the blocks up to `from`. */
   readonly warmFrom: number;
+  /** What is written of it. */
+  readonly detail: Detail;
+}
+
+/** What retention would remove at once is left out. Unix seconds: the first of what is kept (KEPT_SECONDS). */
+export interface KeptFrom {
+  /** Of events and prices. */
+  readonly rows: number;
+  readonly minutes: number;
+  readonly tvlHours: number;
 }
 
 interface HistoryEdge {
@@ -36,6 +47,23 @@ export function chunkStart(last: number, covered: number): number {
 }
 
 /**
+ * What stays of a chunk whose last block is of a time, before an index that begins at another one. Where retention would remove
+ * all of its events at once they are left out: most of a year is so old (docs/decisions/0135). A chunk that shares its last day
+ * with the index is not, for rows of a day go together.
+ */
+export function detailOf({ last, begin }: { last: number; begin: number }, keptFrom: KeptFrom): Detail {
+  if (last >= keptFrom.rows || startOf(last, DAY) >= startOf(begin, DAY)) return "events";
+  return last < keptFrom.minutes ? "hours" : "minutes";
+}
+
+const DETAILS: readonly Detail[] = ["events", "minutes", "hours"];
+
+/** Whether a file that was begun with a detail has all that another one asks for. */
+export function hasDetail(begun: Detail, wanted: Detail): boolean {
+  return DETAILS.indexOf(begun) <= DETAILS.indexOf(wanted);
+}
+
+/**
  * The chunk before an index; undefined where nothing is missing.
  * @param options.since how far history goes back, Unix seconds
  * @param options.oldest the first block that can have events
@@ -49,7 +77,15 @@ export async function planChunk(
     since,
     oldest,
     warmUpSeconds,
-  }: { edge: HistoryEdge; headTime: number; since: number; oldest: number; warmUpSeconds: number },
+    keptFrom,
+  }: {
+    edge: HistoryEdge;
+    headTime: number;
+    since: number;
+    oldest: number;
+    warmUpSeconds: number;
+    keptFrom: KeptFrom;
+  },
 ): Promise<HistoryChunk | undefined> {
   const { chainId, fromBlock, fromTime } = edge;
   const to = fromBlock - 1;
@@ -63,7 +99,8 @@ export async function planChunk(
     time: start - warmUpSeconds,
     ...{ low: oldest, high: from.number, highTime: from.time },
   });
-  return { chainId, from, start, to, warmFrom: warm.number };
+  const detail = detailOf({ last, begin: fromTime }, keptFrom);
+  return { chainId, from, start, to, warmFrom: warm.number, detail };
 }
 
 /** The first block at or after a time: a search by the rate of blocks, which rarely takes more than ten headers. */

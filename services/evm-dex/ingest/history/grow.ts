@@ -8,7 +8,7 @@ import { KEPT_SECONDS, KEPT_TVL_HOURS_SECONDS } from "../../metrics/kept.ts";
 import { StateReader } from "../start/state-reader.ts";
 import { blockBefore } from "../start-block.ts";
 import type { ChainSync } from "../sync.ts";
-import { planChunk } from "./chunk.ts";
+import { hasDetail, type KeptFrom, planChunk } from "./chunk.ts";
 import { mergeChunk } from "./merge.ts";
 import type { RunChunk } from "./run-chunk.ts";
 import { type PlannedChunk, ScratchStore } from "./scratch.ts";
@@ -152,20 +152,12 @@ function start(
 }
 
 async function merge(context: GrowContext, { chunk }: PlannedChunk): Promise<boolean> {
-  const { store: main, sync, signal, rawDays, isArchived = false, folder, log } = context;
+  const { store: main, sync, signal, folder, log } = context;
   const { chainId, from, to } = chunk;
-  const { fromTime, blockTime } = sync.checkpoint;
+  const { fromTime } = sync.checkpoint;
   const scratch = await ScratchStore.open(main, { folder, chainId, to });
   try {
-    // As retention does it: whole days, beside the open one.
-    const isAllKept = rawDays === Number.POSITIVE_INFINITY;
-    const keptFrom = (seconds: number) => (isAllKept ? 0 : startOf(blockTime - seconds, DAY));
-    const kept = {
-      rows: isArchived ? 0 : keptFrom(rawDays * DAY),
-      minutes: keptFrom(KEPT_SECONDS[MINUTE]),
-      tvlHours: keptFrom(KEPT_TVL_HOURS_SECONDS),
-    };
-    const at = { main, past: scratch.store, chunk, fromTime, keptFrom: kept };
+    const at = { main, past: scratch.store, chunk, fromTime, keptFrom: keptFromOf(context) };
     if (!(await mergeChunk(sync, { at, signal }))) return false;
     log("info", `History begins at block ${from.number}, ${new Date(from.time * 1_000).toISOString()}.`);
     await scratch.remove();
@@ -188,16 +180,30 @@ async function planNext(
     headTime: blockTime,
     since: sinceOf({ headTime: blockTime, days }),
     oldest: Math.max(0, Math.min(...chain.factories.map((factory) => factory.fromBlock))),
+    keptFrom: keptFromOf(context),
   };
   let chunk = await planChunk(source, { ...wanted, warmUpSeconds: WARM_UP_SECONDS.withState });
   if (chunk === undefined) return undefined;
   const scratch = await ScratchStore.open(store, { folder, chainId, to: chunk.to });
   const begun = await scratch.planned(chainId);
-  await (begun === undefined ? scratch.remove() : scratch.close());
-  if (begun !== undefined) return begun;
+  // With other settings more may be kept than the file has.
+  const isUsable = begun !== undefined && hasDetail(begun.chunk.detail, chunk.detail);
+  await (isUsable ? scratch.close() : scratch.remove());
+  if (isUsable) return begun;
   if (!(await hasStateBefore(source, chunk.warmFrom)))
     chunk = await planChunk(source, { ...wanted, warmUpSeconds: WARM_UP_SECONDS.withoutState });
   return chunk && { chunk, parentHash: (await blockBefore(source, begin.number)).hash };
+}
+
+/** As retention does it: whole days, beside the open one. */
+function keptFromOf({ sync, rawDays, isArchived = false }: GrowContext): KeptFrom {
+  const isAllKept = rawDays === Number.POSITIVE_INFINITY;
+  const keptFrom = (seconds: number) => (isAllKept ? 0 : startOf(sync.checkpoint.blockTime - seconds, DAY));
+  return {
+    rows: isArchived ? 0 : keptFrom(rawDays * DAY),
+    minutes: keptFrom(KEPT_SECONDS[MINUTE]),
+    tvlHours: keptFrom(KEPT_TVL_HOURS_SECONDS),
+  };
 }
 
 async function hasStateBefore(source: EvmSource, block: number): Promise<boolean> {

@@ -13,7 +13,7 @@ import { createFetcher, openPipeline } from "../pipeline.ts";
 import { readPriceStart } from "../start/price-start.ts";
 import { blockBefore } from "../start-block.ts";
 import { loadPrices } from "../state/load-indexer.ts";
-import { Unwritten } from "../unwritten.ts";
+import { type Patience, Unwritten } from "../unwritten.ts";
 import { startSteps } from "../write.ts";
 import type { HistoryChunk } from "./chunk.ts";
 
@@ -25,9 +25,17 @@ export interface ChunkContext {
   readonly signal: AbortSignal;
   readonly log: SyncLog;
   readonly maxAddresses?: number | undefined;
+  /** How much waits for a write; all but tests use the default. */
+  readonly patience?: Patience | undefined;
   /** Called after each batch, with its events. */
   readonly onBatch?: (batch: { block: number; time: number; events: number }) => void;
 }
+
+/**
+ * Of a chunk whose events do not stay a write has rows of pools, buckets and users alone, the less the more events it is of: but for
+ * the last five minutes, each of which is written. A kill undoes so much, some twenty seconds of work.
+ */
+const PATIENCE = { mostEvents: 200_000, mostMs: 30_000, slowMs: 30_000 };
 
 /**
  * Indexes a chunk as an index of its own, from the warm-up on; goes on where a killed run stopped. Returns false where
@@ -59,7 +67,7 @@ async function indexUpTo(context: ChunkContext, chunk: HistoryChunk): Promise<Ch
   const guard = () => [];
   let checkpoint = (await getCheckpoint(store, chunk.chainId)) ?? (await startChunk(context, chunk));
   if (checkpoint.blockNumber >= chunk.to) return checkpoint;
-  const deps = { ...context, guard };
+  const deps = { ...context, guard, detail: chunk.detail };
   const pipeline = await openPipeline(deps, checkpoint);
   const { feedContracts, indexer } = pipeline;
   const anchors = chain.stablecoins;
@@ -68,7 +76,7 @@ async function indexUpTo(context: ChunkContext, chunk: HistoryChunk): Promise<Ch
   const fetcher = createFetcher(deps, pipeline);
   const { number: chainHead } = await source.head();
   const from = checkpoint.blockNumber + 1;
-  const unwritten = new Unwritten();
+  const unwritten = new Unwritten(context.patience ?? (chunk.detail === "events" ? {} : PATIENCE));
   const write = async () => {
     const taken = unwritten.take();
     if (taken === undefined) return;

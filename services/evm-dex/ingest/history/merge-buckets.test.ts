@@ -42,7 +42,14 @@ describe("mergeBuckets", () => {
       [14, 100, "eve"],
     ]);
     const from = { number: 1, time: startOf(T, HOUR) };
-    const chunk = { chainId: CHAIN_ID, from, start: from.time, to: 10, warmFrom: 1 };
+    const chunk = {
+      chainId: CHAIN_ID,
+      from,
+      start: from.time,
+      to: 10,
+      warmFrom: 1,
+      detail: "events",
+    } as const;
     const at = { main, past, chunk, fromTime: T + 30, keptFrom: KEPT };
     const merged = await mergeBuckets(at, poolRow());
     const countsOf = (span: number) =>
@@ -69,7 +76,14 @@ describe("mergeBuckets", () => {
     ]);
     const main = await storeOf([]);
     const from = { number: 1, time: startOf(T, HOUR) };
-    const chunk = { chainId: CHAIN_ID, from, start: from.time, to: 10, warmFrom: 1 };
+    const chunk = {
+      chainId: CHAIN_ID,
+      from,
+      start: from.time,
+      to: 10,
+      warmFrom: 1,
+      detail: "events",
+    } as const;
     const startsOf = async (span: number, minutes: number) => {
       const at = { main, past, chunk, fromTime: T + 86_400, keptFrom: { ...KEPT, minutes } };
       const { rollups: rows } = await mergeBuckets(at, poolRow());

@@ -19,15 +19,7 @@ import {
   rollups,
 } from "../../store/collections.ts";
 import { eventsSince, findRollups, getPoolUsers } from "../../store/queries.ts";
-import type { HistoryChunk } from "./chunk.ts";
-
-/** What retention would remove at once is left out. Unix seconds: the first of what is kept (KEPT_SECONDS). */
-export interface KeptFrom {
-  /** Of events and prices. */
-  readonly rows: number;
-  readonly minutes: number;
-  readonly tvlHours: number;
-}
+import type { HistoryChunk, KeptFrom } from "./chunk.ts";
 
 export interface MergedStores {
   /** The index. */

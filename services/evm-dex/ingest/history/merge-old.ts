@@ -2,7 +2,7 @@ import { put, type WriteStep } from "../../../shared/storage/port.ts";
 import { DAY, HOUR, startOf } from "../../metrics/bucket.ts";
 import { type PriceLinkRow, poolEvents, priceLinks } from "../../store/collections.ts";
 import { poolTvls } from "../../store/pool-tvls.ts";
-import { getCheckpoint, lastEventsUpTo } from "../../store/queries.ts";
+import { lastEventsUpTo } from "../../store/queries.ts";
 import { readDayTvls, withoutStored } from "../retention/keep-tvls.ts";
 import type { MergedStores } from "./merge-buckets.ts";
 import { ROWS_A_WRITE } from "./newest-rows.ts";
@@ -10,15 +10,6 @@ import { ROWS_A_WRITE } from "./newest-rows.ts";
 /** Pools whose last event is looked up at once. */
 const POOLS_A_READ = 500;
 const MAX_TIME = Number.MAX_SAFE_INTEGER;
-
-/**
- * Whether retention would remove all rows of the chunk at once: most of a year is so old (docs/decisions/0135). A chunk that
- * shares its last day with the index is not: of that day rows go together.
- */
-export async function isOldChunk({ past, chunk, fromTime, keptFrom }: MergedStores): Promise<boolean> {
-  const last = (await getCheckpoint(past, chunk.chainId))?.blockTime ?? fromTime;
-  return last < keptFrom.rows && startOf(last, DAY) < startOf(fromTime, DAY);
-}
 
 /**
  * What stays of an old chunk's links, and the TVL that is made of its rows.

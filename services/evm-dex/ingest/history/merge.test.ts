@@ -3,9 +3,17 @@ import { describe, it } from "mocha";
 import { put } from "../../../shared/storage/port.ts";
 import { poolEvents } from "../../store/collections.ts";
 import { CHAIN_ID, eventRow, openTestStore } from "../../test/kit/rows.ts";
+import type { HistoryChunk } from "./chunk.ts";
 import { mergeEvents } from "./merge.ts";
 
-const chunk = { chainId: CHAIN_ID, from: { number: 3, time: 6 }, start: 6, to: 8, warmFrom: 1 };
+const chunk: HistoryChunk = {
+  chainId: CHAIN_ID,
+  from: { number: 3, time: 6 },
+  start: 6,
+  to: 8,
+  warmFrom: 1,
+  detail: "events",
+};
 
 describe("mergeEvents", () => {
   it("puts every event of the chunk once, the newest first, each write in the order of the key", async () => {

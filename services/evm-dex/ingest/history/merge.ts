@@ -5,7 +5,7 @@ import { lpEvents } from "../../store/v2-collections.ts";
 import { announceGone } from "../retention/marks.ts";
 import type { ChainSync } from "../sync.ts";
 import type { MergedStores } from "./merge-buckets.ts";
-import { isOldChunk, lastEvents, oldRows } from "./merge-old.ts";
+import { lastEvents, oldRows } from "./merge-old.ts";
 import { mergeSwaps } from "./merge-pool.ts";
 import { dropStart, holdStart, lastLinks, mergeAnswers, pastLinks, releaseStart } from "./merge-prices.ts";
 import { mergeStates } from "./merge-states.ts";
@@ -25,7 +25,7 @@ export async function mergeChunk(
 ): Promise<boolean> {
   const { main, past, chunk } = at;
   const { chainId } = chunk;
-  const isOld = await isOldChunk(at);
+  const isOld = chunk.detail !== "events";
   if (isOld) await sync.writeBetween(() => announceGone({ chainId, store: main }, sync.checkpoint));
   const ended = await lastLinks(past, { chainId, to: chunk.to });
   // Of a beginning whose rows are gone nobody is told prices.

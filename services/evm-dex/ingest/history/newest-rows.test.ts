@@ -4,14 +4,16 @@ import { describe, it } from "mocha";
 import { put, removeWhere } from "../../../shared/storage/port.ts";
 import { poolEvents } from "../../store/collections.ts";
 import { CHAIN_ID, eventRow, openTestStore } from "../../test/kit/rows.ts";
+import type { HistoryChunk } from "./chunk.ts";
 import { newestRows } from "./newest-rows.ts";
 
-const chunk = {
+const chunk: HistoryChunk = {
   chainId: CHAIN_ID,
   from: { number: 3, time: 6 },
   start: 6,
   to: 8,
   warmFrom: 1,
+  detail: "events",
 };
 
 describe("newestRows", () => {

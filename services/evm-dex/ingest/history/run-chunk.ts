@@ -2,6 +2,7 @@ import type { EvmSource } from "../../../shared/evm/port.ts";
 import type { SyncLog } from "../../../shared/index/follow-head.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { ChainDeployments } from "../../deployments.ts";
+import type { Patience } from "../unwritten.ts";
 import { indexChunk } from "./index-chunk.ts";
 import { type PlannedChunk, ScratchStore } from "./scratch.ts";
 
@@ -32,6 +33,8 @@ export interface ChunkDeps {
   readonly folder: string;
   readonly log: SyncLog;
   readonly maxAddresses?: number | undefined;
+  /** How much waits for a write; all but tests use the default. */
+  readonly patience?: Patience;
 }
 
 /** Runs chunks in this thread. */

@@ -11,7 +11,10 @@ import { type PlannedChunk, ScratchStore } from "./scratch.ts";
 const CHAIN_ID = 8453;
 const TO = 1_000;
 const PLANNED: PlannedChunk = {
-  chunk: { chainId: CHAIN_ID, from: { number: 500, time: 3_700 }, start: 3_600, to: TO, warmFrom: 400 },
+  chunk: {
+    ...{ chainId: CHAIN_ID, from: { number: 500, time: 3_700 }, start: 3_600, to: TO, warmFrom: 400 },
+    detail: "minutes",
+  },
   parentHash: "0xparent",
 };
 

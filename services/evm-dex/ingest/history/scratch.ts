@@ -7,6 +7,7 @@ import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { COLLECTIONS, discoveries, poolListings, pools, tokens } from "../../store/collections.ts";
 import { LOG_BYTES } from "../../store/log-bytes.ts";
 import { gauges } from "../../store/v2-collections.ts";
+import type { Detail } from "../state/detail.ts";
 import type { HistoryChunk } from "./chunk.ts";
 import { layeredStore } from "./layered-store.ts";
 
@@ -23,6 +24,8 @@ const historyChunks = collection({
     parentHash: "text",
     /** Since which start of the machine it is written (boot.ts); null in a file of an earlier version. */
     boot: "text?",
+    /** Null in a file of an earlier version: it has all rows. */
+    detail: "text?",
   },
   key: ["chainId"],
   indexes: [],
@@ -99,12 +102,13 @@ export class ScratchStore {
     if (row === undefined) return undefined;
     const { fromBlock, fromTime, start, toBlock, warmFrom, parentHash } = row;
     const from = { number: fromBlock, time: fromTime };
-    return { chunk: { chainId, from, start, to: toBlock, warmFrom }, parentHash };
+    const detail = (row.detail ?? "events") as Detail;
+    return { chunk: { chainId, from, start, to: toBlock, warmFrom, detail }, parentHash };
   }
 
   async plan({ chunk, parentHash }: PlannedChunk): Promise<void> {
-    const { chainId, from, start, to, warmFrom } = chunk;
-    const place = { fromBlock: from.number, fromTime: from.time, start, toBlock: to, warmFrom };
+    const { chainId, from, start, to, warmFrom, detail } = chunk;
+    const place = { fromBlock: from.number, fromTime: from.time, start, toBlock: to, warmFrom, detail };
     await this.#own.write([put(historyChunks, [{ chainId, ...place, parentHash, boot: this.#boot }])]);
   }
 

@@ -4,11 +4,12 @@ import { it } from "mocha";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { storeWith } from "../../../shared/storage/within.ts";
 import { describeLong, randomRuns } from "../../../shared/testkit/describe.ts";
-import { SPANS } from "../../metrics/bucket.ts";
+import { DAY, HOUR, MINUTE, SPANS, type Span } from "../../metrics/bucket.ts";
 import { poolUsers, rollups } from "../../store/collections.ts";
 import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import { anyHead, type ModelSwap, modelBuckets, swapsBefore } from "../../test/kit/swap-model.ts";
 import { BucketBook, type PreviousSwap } from "./bucket-book.ts";
+import type { Detail } from "./detail.ts";
 
 const POOL = address(0x900);
 const OTHER = address(0x901);
@@ -143,31 +144,11 @@ describeLong("BucketBook", () => {
   });
 
   it("equals a model over the whole list, in any batches, over restarts, with two pools", async () => {
-    const swapLists = anyHead.chain((head) =>
-      fc.tuple(
-        swapsBefore(head, { age: 3 * 86_400, unpriced: true }),
-        fc.array(fc.record({ size: fc.integer({ min: 1, max: 12 }), restart: fc.boolean() }), {
-          minLength: 1,
-          maxLength: 5,
-        }),
-        fc.array(fc.boolean(), { minLength: 1, maxLength: 7 }),
-      ),
-    );
     await fc.assert(
-      fc.asyncProperty(swapLists, async ([list, batches, pools]) => {
-        const swaps = list.map((swap, i) => ({
-          ...swap,
-          poolAddress: pools[i % pools.length] ? POOL : OTHER,
-        }));
+      fc.asyncProperty(anyBatches, async (batches) => {
         const store = await openTestStore();
-        let book = new BucketBook(store, CHAIN_ID);
-        const previous: PreviousSwap[] = [];
-        for (let at = 0, turn = 0; at < swaps.length; turn++) {
-          const { size, restart } = batches[turn % batches.length] as (typeof batches)[0];
-          previous.push(...(await addBatch(book, { store, swaps: swaps.slice(at, at + size) })));
-          at += size;
-          if (restart) book = new BucketBook(store, CHAIN_ID);
-        }
+        const previous = await addAll(store, batches);
+        const swaps = swapsOf(batches);
         for (const poolAddress of [POOL, OTHER]) await expectModel(store, { poolAddress, swaps });
         expect(previous).to.deep.equal(swaps.map((swap, i) => previousOf(swaps.slice(0, i), swap)));
         await store.close();
@@ -175,14 +156,90 @@ describeLong("BucketBook", () => {
       { numRuns: randomRuns(40) },
     );
   });
+
+  it("keeps hours, users and each pool's last minute where no more stays, and all minutes where these stay", async () => {
+    const detail = fc.constantFrom<Detail>("minutes", "hours");
+    await fc.assert(
+      fc.asyncProperty(anyBatches, detail, async (batches, detail) => {
+        const store = await openTestStore();
+        const previous = await addAll(store, batches, detail);
+        const swaps = swapsOf(batches);
+        const spans: Span[] = detail === "minutes" ? [MINUTE, HOUR] : [HOUR];
+        for (const poolAddress of [POOL, OTHER]) {
+          await expectModel(store, { poolAddress, swaps, spans });
+          const own = swaps.filter((swap) => swap.poolAddress === poolAddress);
+          const key = { chainId: CHAIN_ID, poolAddress };
+          const minutes = await store.find(rollups, { filter: { ...key, span: MINUTE } });
+          const lastMinute = modelBuckets(own, MINUTE).map((bucket) => ({ ...key, span: MINUTE, ...bucket }));
+          expect(minutes.slice(-1)).to.deep.equal(lastMinute.slice(-1));
+          if (detail === "hours") expect(minutes.length).to.be.at.most(batches.length);
+          expect(await store.count(rollups, { ...key, span: DAY })).to.equal(0);
+        }
+        expect(previous).to.deep.equal(
+          swaps.map((swap, i) => ({ ...previousOf(swaps.slice(0, i), swap), users: null })),
+        );
+        await store.close();
+      }),
+      { numRuns: randomRuns(40) },
+    );
+  });
 });
+
+interface Batch {
+  readonly swaps: readonly (ModelSwap & { poolAddress: string })[];
+  /** Whether the ingest is started anew after it. */
+  readonly restart: boolean;
+}
+
+/** Swaps of two pools in the order of time, in batches. */
+const anyBatches: fc.Arbitrary<Batch[]> = anyHead
+  .chain((head) =>
+    fc.tuple(
+      swapsBefore(head, { age: 3 * 86_400, unpriced: true }),
+      fc.array(fc.record({ size: fc.integer({ min: 1, max: 12 }), restart: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      fc.array(fc.boolean(), { minLength: 1, maxLength: 7 }),
+    ),
+  )
+  .map(([list, turns, pools]) => {
+    const swaps = list.map((swap, i) => ({ ...swap, poolAddress: pools[i % pools.length] ? POOL : OTHER }));
+    const batches: Batch[] = [];
+    for (let at = 0; at < swaps.length; ) {
+      const { size, restart } = turns[batches.length % turns.length] as (typeof turns)[0];
+      batches.push({ swaps: swaps.slice(at, at + size), restart });
+      at += size;
+    }
+    return batches;
+  });
+
+const swapsOf = (batches: readonly Batch[]) => batches.flatMap(({ swaps }) => swaps);
+
+async function addAll(store: Store, batches: readonly Batch[], detail?: Detail): Promise<PreviousSwap[]> {
+  let book = new BucketBook(store, CHAIN_ID, detail);
+  const previous: PreviousSwap[] = [];
+  for (const { swaps, restart } of batches) {
+    previous.push(...(await addBatch(book, { store, swaps })));
+    if (restart) book = new BucketBook(store, CHAIN_ID, detail);
+  }
+  return previous;
+}
 
 async function expectModel(
   store: Store,
-  { poolAddress, swaps }: { poolAddress: string; swaps: readonly (ModelSwap & { poolAddress: string })[] },
+  {
+    poolAddress,
+    swaps,
+    spans = SPANS,
+  }: {
+    poolAddress: string;
+    swaps: readonly (ModelSwap & { poolAddress: string })[];
+    spans?: readonly Span[];
+  },
 ): Promise<void> {
   const own = swaps.filter((swap) => swap.poolAddress === poolAddress);
-  for (const span of SPANS) {
+  for (const span of spans) {
     const rows = await store.find(rollups, { filter: { chainId: CHAIN_ID, poolAddress, span } });
     const expected = modelBuckets(own, span).map((bucket) => ({
       chainId: CHAIN_ID,

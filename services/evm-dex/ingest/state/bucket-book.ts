@@ -1,7 +1,8 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { addSwap, type BucketSwap, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
+import { addSwap, type BucketSwap, DAY, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
 import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
 import { type BucketKey, getPoolUsers, getRollups, hasPoolUsers } from "../../store/queries.ts";
+import type { Detail } from "./detail.ts";
 import { PairFilter } from "./pair-filter.ts";
 import { type PoolRows, RecentPoolRows } from "./pool-rows.ts";
 
@@ -29,6 +30,13 @@ const MOST_PAIRS = 12_000_000;
 export class BucketBook {
   readonly #store: Store;
   readonly #chainId: number;
+  readonly #isWhole: boolean;
+  /** Where events do not stay, days are made of hours (history/merge-buckets.ts). */
+  readonly #spans: readonly Span[];
+  /** Whether minutes stay. Else each pool's last one is written, from which closes are carried over; nobody is taken out of one. */
+  readonly #hasMinutes: boolean;
+  /** Index of the first span whose buckets users are taken out of. */
+  readonly #firstLeft: 0 | 1;
   readonly #rows = new RecentPoolRows();
   #batch = 0;
   /**
@@ -37,9 +45,13 @@ export class BucketBook {
    */
   #stored: PairFilter | "unread" | undefined = "unread";
 
-  constructor(store: Store, chainId: number) {
+  constructor(store: Store, chainId: number, detail: Detail = "events") {
     this.#store = store;
     this.#chainId = chainId;
+    this.#isWhole = detail === "events";
+    this.#spans = this.#isWhole ? SPANS : SPANS.filter((span) => span !== DAY);
+    this.#hasMinutes = detail !== "hours";
+    this.#firstLeft = this.#hasMinutes ? 0 : 1;
   }
 
   /**
@@ -57,11 +69,11 @@ export class BucketBook {
     const batch = ++this.#batch;
     const users = new Map<string, Set<string>>();
     const buckets = new Map<string, Map<number, BucketKey>>();
-    const want = (rows: PoolRows, time: number) => {
+    const want = (rows: PoolRows, time: number, first = 0) => {
       const { poolAddress, rollups } = rows;
       let lastTime: number | undefined;
-      for (let i = 0; i < SPANS.length; i++) {
-        const span = SPANS[i] as Span;
+      for (let i = first; i < this.#spans.length; i++) {
+        const span = this.#spans[i] as Span;
         const start = startOf(time, span);
         const key = rollupKey(i, start);
         if (rollups.get(key) !== undefined) continue;
@@ -75,7 +87,7 @@ export class BucketBook {
       const known = rows.users.get(user);
       if (known === undefined) {
         if (stored?.mayHave(rows.hash, user) ?? true) entryOf(users, poolAddress, newSet).add(user);
-      } else if (minuteOf(known) !== minute) want(rows, minuteOf(known));
+      } else if (minuteOf(known) !== minute) want(rows, minuteOf(known), this.#firstLeft);
       const { prepared } = rows;
       if (prepared.batch === batch && prepared.minute === minute) continue;
       prepared.batch = batch;
@@ -92,7 +104,7 @@ export class BucketBook {
       })) {
         const rows = this.#rows.get(poolAddress);
         rows.users.set(user, userOf(lastMinute, 0));
-        want(rows, lastMinute);
+        want(rows, lastMinute, this.#firstLeft);
       }
     }
     const missing = [...buckets.values()].flatMap((keys) => [...keys.values()]);
@@ -111,8 +123,8 @@ export class BucketBook {
     const known = rows.users.get(user);
     const previous = known === undefined ? null : minuteOf(known);
     let left: string | null = null;
-    for (let i = 0; i < SPANS.length; i++) {
-      const span = SPANS[i] as Span;
+    for (let i = 0; i < this.#spans.length; i++) {
+      const span = this.#spans[i] as Span;
       const start = startOf(time, span);
       let row = rows.current[i]?.row;
       if (row === undefined || row.start !== start) row = this.#open(rows, i, start);
@@ -120,10 +132,12 @@ export class BucketBook {
       const previousStart = previous === null ? null : startOf(previous, span);
       if (previousStart === start) continue;
       row.lastSeenUsers += 1;
-      if (previousStart === null) continue;
+      if (previousStart === null || i < this.#firstLeft) continue;
       const users = this.#leave(rows, i, previousStart).toString(16);
       left = left === null ? users : `${left} ${users}`;
     }
+    // A row that told only some of its buckets would be read as one that tells all; final rows need not tell.
+    if (!this.#isWhole) left = null;
     if (previous === minute) return { minute: previous, users: left };
     if (known === undefined) this.#noteStored(rows.hash, user);
     if (known === undefined || !isChanged(known)) this.#rows.changeUser(rows, user);
@@ -171,10 +185,13 @@ export class BucketBook {
     const taken: { rollups: RollupRow[]; users: PoolUserRow[] } = { rollups: [], users: [] };
     for (const rows of this.#rows.changed()) {
       const { poolAddress, changedRollups, changedUsers } = rows;
+      let lastMinute: RollupRow | undefined;
       for (const cached of changedRollups) {
         cached.isChanged = false;
-        taken.rollups.push(cached.row);
+        if (this.#hasMinutes || cached.row.span !== MINUTE) taken.rollups.push(cached.row);
+        else lastMinute = cached.row;
       }
+      if (lastMinute !== undefined) taken.rollups.push(lastMinute);
       for (const user of changedUsers.sort()) {
         const lastMinute = minuteOf(rows.users.get(user) as number);
         rows.users.set(user, userOf(lastMinute, 0));

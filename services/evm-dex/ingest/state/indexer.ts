@@ -18,7 +18,9 @@ import { toLinkRow } from "../../store/price-links.ts";
 import type { GaugeRow } from "../../store/v2-collections.ts";
 import type { FeedAnswer } from "../feeds/feed-contracts.ts";
 import { BucketBook } from "./bucket-book.ts";
+import type { Detail } from "./detail.ts";
 import { GaugeBook } from "./gauge-book.ts";
+import { LastEvents } from "./last-events.ts";
 import { LpBook, type PositionKey } from "./lp-book.ts";
 import { PoolBook, type PoolEntry, stateText } from "./pool-book.ts";
 import { PoolPrices } from "./pool-prices.ts";
@@ -89,13 +91,20 @@ export class Indexer {
   readonly #newGauges: GaugeRow[] = [];
   readonly #answers: FeedAnswer[] = [];
   readonly #touched = new Set<PoolEntry>();
+  /** Events since the last flush. */
+  #added = 0;
 
-  constructor(store: Store, chain: { chainId: number; anchors: readonly string[] }) {
+  constructor(
+    store: Store,
+    chain: { chainId: number; anchors: readonly string[] },
+    detail: Detail = "events",
+  ) {
     this.chainId = chain.chainId;
-    this.#events = store.openRows(poolEvents, "poolAddress");
+    const events = store.openRows(poolEvents, "poolAddress");
+    this.#events = detail === "events" ? events : new LastEvents(events);
     this.#links = store.openRows(priceLinks, "token");
     this.pools = new PoolBook(store, chain.chainId);
-    this.buckets = new BucketBook(store, chain.chainId);
+    this.buckets = new BucketBook(store, chain.chainId, detail);
     this.v2 = new V2Book(store, chain.chainId);
     this.positions = new LpBook(store, chain.chainId);
     this.prices = new PoolPrices(chain.anchors, { pools: this.pools.addresses });
@@ -123,7 +132,7 @@ export class Indexer {
   }
 
   get waiting(): Waiting {
-    return { events: this.#events.length, pools: this.#touched.size };
+    return { events: this.#added, pools: this.#touched.size };
   }
 
   /** Loads all rows that the blocks will change but positions. Pools must have been added and anchored before. */
@@ -188,6 +197,7 @@ export class Indexer {
     for (const each of added) this.#events.add(this.#rowOf(each, block));
     for (const each of quiet.values()) this.#events.add(this.#rowOf(each, block));
     for (const entry of touched) this.#touched.add(entry);
+    this.#added += added.length + quiet.size;
   }
 
   #addEvent(entry: PoolEntry, at: { block: BlockEvents; placed: PlacedEvent }): AddedEvent {
@@ -327,6 +337,7 @@ export class Indexer {
     };
     this.#touched.clear();
     this.#newTokens.clear();
+    this.#added = 0;
     return taken;
   }
 }

@@ -3,6 +3,7 @@ import type { Store } from "../../../shared/storage/port.ts";
 import { listEventStates } from "../../store/event-states.ts";
 import { readLastLinks, readMarkedPrices } from "../../store/price-links.ts";
 import { getPriceStart, lastEventBlock, lastEventsUpTo, listFeedAnswers } from "../../store/queries.ts";
+import type { Detail } from "./detail.ts";
 import { Indexer } from "./indexer.ts";
 import type { PoolEntry } from "./pool-book.ts";
 import { type PoolPrices, pointOf, storedPointOf } from "./pool-prices.ts";
@@ -13,8 +14,9 @@ import { addPoint, type PoolPoint } from "./watched-pool.ts";
 export async function loadIndexer(
   store: Store,
   chain: { chainId: number; anchors: readonly string[] },
+  detail: Detail = "events",
 ): Promise<Indexer> {
-  const indexer = new Indexer(store, chain);
+  const indexer = new Indexer(store, chain, detail);
   await indexer.gauges.load(store, chain.chainId);
   await loadPrices(store, { indexer, anchors: chain.anchors });
   return indexer;

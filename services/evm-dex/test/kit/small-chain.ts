@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { Store } from "../../../shared/storage/port.ts";
+import type { Detail } from "../../ingest/state/detail.ts";
 import type { BlockEvents, Indexer } from "../../ingest/state/indexer.ts";
 import { loadIndexer } from "../../ingest/state/load-indexer.ts";
 import { startSteps, writeProgress } from "../../ingest/write.ts";
@@ -195,8 +196,8 @@ export function startCheckpoint(): CheckpointRow {
 }
 
 /** An indexer at the store's checkpoint. */
-export function openIndexer(store: Store): Promise<Indexer> {
-  return loadIndexer(store, { chainId: CHAIN_ID, anchors: ANCHORS });
+export function openIndexer(store: Store, detail?: Detail): Promise<Indexer> {
+  return loadIndexer(store, { chainId: CHAIN_ID, anchors: ANCHORS }, detail);
 }
 
 /** Indexes the blocks beyond the checkpoint as the ingest does, `batch` blocks a write, by default with an indexer of its own. */
