@@ -35,7 +35,7 @@ export interface ChunkContext {
  * Of a chunk whose events do not stay a write has rows of pools, buckets and users alone, the less the more events it is of: but for
  * the last five minutes, each of which is written. A kill undoes so much, some twenty seconds of work.
  */
-const PATIENCE = { mostEvents: 200_000, mostMs: 30_000, slowMs: 30_000 };
+const PATIENCE = { mostEvents: 80_000, mostMs: 30_000, slowMs: 30_000 };
 
 /**
  * Indexes a chunk as an index of its own, from the warm-up on; goes on where a killed run stopped. Returns false where

@@ -4,7 +4,7 @@ import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
 import { type BucketKey, getPoolUsers, getRollups, hasPoolUsers } from "../../store/queries.ts";
 import type { Detail } from "./detail.ts";
 import { PairFilter } from "./pair-filter.ts";
-import { type PoolRows, RecentPoolRows } from "./pool-rows.ts";
+import { type CachedRollup, type PoolRows, RecentPoolRows } from "./pool-rows.ts";
 
 interface UserSwap extends BucketSwap {
   readonly poolAddress: string;
@@ -70,15 +70,15 @@ export class BucketBook {
     const users = new Map<string, Set<string>>();
     const buckets = new Map<string, Map<number, BucketKey>>();
     const want = (rows: PoolRows, time: number, first = 0) => {
-      const { poolAddress, rollups } = rows;
+      const { poolAddress } = rows;
       let lastTime: number | undefined;
       for (let i = first; i < this.#spans.length; i++) {
         const span = this.#spans[i] as Span;
         const start = startOf(time, span);
-        const key = rollupKey(i, start);
-        if (rollups.get(key) !== undefined) continue;
+        if (this.#cached(rows, i, start) !== undefined) continue;
         lastTime ??= lastTimeOf(poolAddress);
-        if (start <= lastTime) entryOf(buckets, poolAddress, newMap).set(key, { poolAddress, span, start });
+        if (start > lastTime) continue;
+        entryOf(buckets, poolAddress, newMap).set(rollupKey(i, start), { poolAddress, span, start });
       }
     };
     for (const { poolAddress, user, time } of swaps) {
@@ -110,8 +110,8 @@ export class BucketBook {
     const missing = [...buckets.values()].flatMap((keys) => [...keys.values()]);
     if (missing.length === 0) return;
     for (const row of await getRollups(this.#store, { chainId, buckets: missing })) {
-      const key = rollupKey(SPANS.indexOf(row.span as Span), row.start);
-      this.#rows.get(row.poolAddress).rollups.set(key, { row, isChanged: false });
+      const span = SPANS.indexOf(row.span as Span);
+      this.#cache(this.#rows.get(row.poolAddress), span, { row, isChanged: false });
     }
   }
 
@@ -156,7 +156,7 @@ export class BucketBook {
    * (ingest/retention/): it stays removed.
    */
   #leave(rows: PoolRows, span: number, start: number): number {
-    const cached = rows.rollups.get(rollupKey(span, start));
+    const cached = this.#cached(rows, span, start);
     if (cached === undefined) return -1;
     const users = cached.row.lastSeenUsers;
     cached.row.lastSeenUsers = users - 1;
@@ -166,17 +166,33 @@ export class BucketBook {
 
   /** The row of the bucket that swaps of the pool are added to from here on. */
   #open(rows: PoolRows, span: number, start: number): RollupRow {
-    const { poolAddress, rollups } = rows;
-    const key = rollupKey(span, start);
-    let cached = rollups.get(key);
-    if (cached === undefined) {
-      const row = emptyRow(this.#chainId, { poolAddress, span: SPANS[span] as Span, start });
-      cached = { row, isChanged: false };
-      rollups.set(key, cached);
-    }
+    const cached = this.#cached(rows, span, start) ?? this.#begin(rows, span, start);
     this.#rows.changeRollup(rows, cached);
     rows.current[span] = cached;
     return cached.row;
+  }
+
+  /** A bucket without swaps. */
+  #begin(rows: PoolRows, span: number, start: number): CachedRollup {
+    const { poolAddress, lastMinute } = rows;
+    const row = emptyRow(this.#chainId, { poolAddress, span: SPANS[span] as Span, start });
+    if (span === 0 && lastMinute !== undefined) {
+      Object.assign(lastMinute.row, row);
+      return lastMinute;
+    }
+    const cached = { row, isChanged: false };
+    this.#cache(rows, span, cached);
+    return cached;
+  }
+
+  #cached(rows: PoolRows, span: number, start: number): CachedRollup | undefined {
+    if (span > 0 || this.#hasMinutes) return rows.rollups.get(rollupKey(span, start));
+    return rows.lastMinute?.row.start === start ? rows.lastMinute : undefined;
+  }
+
+  #cache(rows: PoolRows, span: number, cached: CachedRollup): void {
+    if (span > 0 || this.#hasMinutes) rows.rollups.set(rollupKey(span, cached.row.start), cached);
+    else rows.lastMinute = cached;
   }
 
   /** Returns the rows that changed since the last flush, by pool and user: the order of the pages that they go to. */
@@ -185,13 +201,10 @@ export class BucketBook {
     const taken: { rollups: RollupRow[]; users: PoolUserRow[] } = { rollups: [], users: [] };
     for (const rows of this.#rows.changed()) {
       const { poolAddress, changedRollups, changedUsers } = rows;
-      let lastMinute: RollupRow | undefined;
       for (const cached of changedRollups) {
         cached.isChanged = false;
-        if (this.#hasMinutes || cached.row.span !== MINUTE) taken.rollups.push(cached.row);
-        else lastMinute = cached.row;
+        taken.rollups.push(cached.row);
       }
-      if (lastMinute !== undefined) taken.rollups.push(lastMinute);
       for (const user of changedUsers.sort()) {
         const lastMinute = minuteOf(rows.users.get(user) as number);
         rows.users.set(user, userOf(lastMinute, 0));

@@ -77,6 +77,8 @@ export interface PoolRows {
   readonly hash: number;
   /** By minutes of the start × 4 + index of the span: small numbers, which a map need not keep as objects. */
   readonly rollups: Generations<number, CachedRollup>;
+  /** In place of all minutes, where only the last one is written: one object for all of them. */
+  lastMinute: CachedRollup | undefined;
   /** The minutes of a user's last swap × 2, and 1 more where that has changed since the last flush: a row would be an object. */
   readonly users: Generations<string, number>;
   readonly changedRollups: CachedRollup[];
@@ -109,6 +111,7 @@ export class RecentPoolRows {
       poolAddress: pool,
       hash: hashOf(pool),
       rollups: new Generations(this.#rollups),
+      lastMinute: undefined,
       users: new Generations(this.#users),
       changedRollups: [],
       changedUsers: [],
