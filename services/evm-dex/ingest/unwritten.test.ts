@@ -54,6 +54,13 @@ describe("Unwritten", () => {
     expect(unwritten.take()?.events).to.equal(1);
   });
 
+  it("waits for as many events as it is told", () => {
+    const patient = new Unwritten({ mostEvents: 2 * MOST_EVENTS });
+    patient.add(indexerOf(), batchOf(1, 1));
+    expect(patient.isDue({ ...few, events: 2 * MOST_EVENTS - 1 })).to.equal(false);
+    expect(patient.isDue({ ...few, events: 2 * MOST_EVENTS })).to.equal(true);
+  });
+
   it("is due with enough events, many pools with few events, after a while, and with headers", () => {
     const unwritten = new Unwritten();
     expect(unwritten.isDue({ ...few, events: MOST_EVENTS })).to.equal(false);

@@ -47,9 +47,10 @@ export function chunkStart(last: number, covered: number): number {
 }
 
 /**
- * What stays of a chunk whose last block is of a time, before an index that begins at another one. Where retention would remove
- * all of its events at once they are left out: most of a year is so old (docs/decisions/0135). A chunk that shares its last day
- * with the index is not, for rows of a day go together.
+ * What is written of a chunk. Events are left out where retention would remove all of them at once, as of most of a year
+ * (docs/decisions/0135). A chunk that shares its last day with the index has them, for rows of a day go together.
+ * @param at.last time of its last block, Unix seconds
+ * @param at.begin time of the index's first block
  */
 export function detailOf({ last, begin }: { last: number; begin: number }, keptFrom: KeptFrom): Detail {
   if (last >= keptFrom.rows || startOf(last, DAY) >= startOf(begin, DAY)) return "events";

@@ -32,8 +32,8 @@ export interface ChunkContext {
 }
 
 /**
- * Of a chunk whose events do not stay a write has rows of pools, buckets and users alone, the less the more events it is of: but for
- * the last five minutes, each of which is written. A kill undoes so much, some twenty seconds of work.
+ * Where events do not stay, a write has the row of each pool, bucket and user once, and the events of its last five minutes: of more
+ * events together less is written for each. A kill undoes what waits.
  */
 const PATIENCE = { mostEvents: 80_000, mostMs: 30_000, slowMs: 30_000 };
 

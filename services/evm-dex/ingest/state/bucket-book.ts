@@ -172,7 +172,7 @@ export class BucketBook {
     return cached.row;
   }
 
-  /** A bucket without swaps. */
+  /** A bucket without swaps: a pool's last minute in place of the one before, where no other is written. */
   #begin(rows: PoolRows, span: number, start: number): CachedRollup {
     const { poolAddress, lastMinute } = rows;
     const row = emptyRow(this.#chainId, { poolAddress, span: SPANS[span] as Span, start });
