@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import type { Store } from "../../../shared/storage/port.ts";
+import { collection, put, type Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { COLLECTIONS } from "../../store/collections.ts";
 import { type PlannedChunk, ScratchStore } from "./scratch.ts";
@@ -52,6 +52,35 @@ describe("the file of a chunk", () => {
   it("is there for the next process", async () => {
     await writeAt("first");
     expect(await plannedAt("first")).to.deep.equal(PLANNED);
+  });
+
+  it("has all events where an earlier version, which knew nothing else, has begun it", async () => {
+    const { chunk, parentHash } = PLANNED;
+    const former = collection({
+      name: "history_chunks",
+      fields: {
+        ...{
+          chainId: "int",
+          fromBlock: "int",
+          fromTime: "int",
+          start: "int",
+          toBlock: "int",
+          warmFrom: "int",
+        },
+        ...{ parentHash: "text", boot: "text?" },
+      },
+      key: ["chainId"],
+      indexes: [],
+      shardKey: ["chainId"],
+    });
+    const path = join(folder, `evm-dex-history-${CHAIN_ID}-${TO}.sqlite`);
+    const own = await openSqliteStore({ path });
+    await own.declare([former]);
+    const { from, start, to, warmFrom } = chunk;
+    const place = { fromBlock: from.number, fromTime: from.time, start, toBlock: to, warmFrom };
+    await own.write([put(former, [{ chainId: CHAIN_ID, ...place, parentHash, boot: "first" }])]);
+    await own.close();
+    expect(await plannedAt("first")).to.deep.equal({ chunk: { ...chunk, detail: "events" }, parentHash });
   });
 
   it("is made anew where the machine has started since: what was written last may not have come to the disk", async () => {
