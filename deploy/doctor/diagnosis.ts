@@ -40,6 +40,8 @@ export interface Examined {
   readonly hasWebsocket: boolean;
   readonly deployed: Deployed;
   readonly historyDays: number;
+  /** Infinity = all. */
+  readonly rawDays: number;
 }
 
 /** Ranges up to this many blocks make a scan of a whole chain expensive. */
@@ -48,7 +50,7 @@ const DAYS_A_MONTH = 30;
 
 /** Pure. The first endpoint that answers is the one that is asked: requests go to the others when it fails. */
 export function diagnose(examined: Examined): Diagnosis {
-  const { chainId, endpoints, portal, deployed, historyDays } = examined;
+  const { chainId, endpoints, portal, deployed, historyDays, rawDays } = examined;
   const used = endpoints.find(({ failure }) => failure === undefined);
   const about = { ...pick(examined), historyDays };
   const unusable = endpoints.flatMap(({ host, failure }) =>
@@ -66,7 +68,8 @@ export function diagnose(examined: Examined): Diagnosis {
     hasPortal: portal?.finalBlock !== undefined,
     bytesASecond: used.bytesASecond,
   };
-  const estimated = estimate(workOf(deployed, { head: used.head, historyDays }), { means, model: measured });
+  const work = workOf(deployed, { head: used.head, historyDays, rawDays });
+  const estimated = estimate(work, { means, model: measured });
   const provider = findProvider(used.host);
   const plan = provider && guessPlan(provider, used.maxBlocks);
   const limits = { means, provider, plan, latencyMs: used.latencyMs };
@@ -176,7 +179,8 @@ export function shortForm(diagnosis: Diagnosis): string[] {
   const time = total === undefined ? "" : `, about ${formatHours(total)}`;
   const line =
     `${name}: a first start with ${formatAmount(historyDays)} days of history asks for ${formatAmount(countCalls(cost.calls))} calls${units} and ` +
-    `${formatBytes(cost.bytes)} of JSON${time}; then ${formatAmount(countCalls(estimated.day.calls))} calls a day. ` +
+    `${formatBytes(cost.bytes)} of JSON${time}, and takes ${formatBytes(estimated.diskBytes.history)} of disk ` +
+    `(${formatBytes(estimated.diskBytes.afterAYear)} a year later); then ${formatAmount(countCalls(estimated.day.calls))} calls a day. ` +
     `npm run doctor -- --chain ${chainId} says more.`;
   return [line, ...warnings.map((warning) => `${name}: ${warning}`)];
 }

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { afterEach, describe, it } from "mocha";
+import { readSettings } from "../../services/shared/settings/settings.ts";
 import { chainModel, findProvider, type Provider, readProviders } from "./data.ts";
 import { diagnose, dollarsOf, shortForm, startCost } from "./diagnosis.ts";
 import { countCalls, estimate, guessPlan, hoursOf, type Means, unitsOf } from "./estimate.ts";
@@ -10,10 +11,10 @@ import { formatAmount, formatBytes, formatHours } from "./format.ts";
 import { type EndpointFacts, probeEndpoint } from "./probe.ts";
 import { report } from "./report.ts";
 import { type NodeScript, type ScriptedNode, startScriptedNode } from "./testkit/scripted-node.ts";
-import { historyDaysOf } from "./work.ts";
+import { historyDaysOf, rawDaysOf } from "./work.ts";
 
 const HEAD = 54_300_000;
-const WORK = { head: HEAD, poolsFrom: 1_371_680, lendingFrom: undefined, historyDays: 7 };
+const WORK = { head: HEAD, poolsFrom: 1_371_680, lendingFrom: undefined, historyDays: 7, rawDays: 8 };
 const FREE: Means = { maxBlocks: 10, hasPortal: false, bytesASecond: undefined };
 const BASE = chainModel(8453);
 const alchemy = findProvider("base-mainnet.g.alchemy.com") as Provider;
@@ -64,6 +65,19 @@ describe("estimate", () => {
     const { history, discovery } = estimate(young, { means: FREE, model: { ...BASE, tokens: 0 } });
     expect(history.calls.eth_getBlockByNumber).to.equal(1_000);
     expect(countCalls(discovery.calls)).to.equal(0);
+  });
+
+  it("counts on the disk what retention leaves", () => {
+    const diskOf = (historyDays: number, rawDays: number) => {
+      const { diskBytes } = estimate({ ...WORK, historyDays, rawDays }, { means: FREE, model: BASE });
+      return [diskBytes.history, diskBytes.afterAYear].map((bytes) => Math.round(bytes / 1e9));
+    };
+    // 6.48 million events a day; docs/retention.md has 67 GB after a year, and 10 GB of users.
+    expect(diskOf(7, 8)).to.deep.equal([30, 80]);
+    expect(diskOf(400, 8)).to.deep.equal([82, 94]);
+    expect(diskOf(400, 30)).to.deep.equal([165, 177]);
+    expect(diskOf(400, Number.POSITIVE_INFINITY)).to.deep.equal([1_711, 3_272]);
+    expect(diskOf(400, 60)[0], "minutes too").to.equal(287);
   });
 
   it("takes as long as the slowest of units, bytes, events and answers", () => {
@@ -203,6 +217,7 @@ describe("the doctor", () => {
     hasWebsocket: false,
     deployed,
     historyDays: 7,
+    rawDays: 8,
   };
 
   it("says that a free plan of ten blocks will not do, before anything is asked of it", () => {
@@ -287,6 +302,16 @@ describe("the doctor", () => {
     expect(historyDaysOf({ EVM_PORTAL_8453: "https://portal.test" }, at)).to.equal(400);
     expect(historyDaysOf({ HISTORY_DAYS: "30" }, at)).to.equal(30);
     expect(historyDaysOf({ HISTORY_DAYS: "30", START_BLOCK_8453: "388800" }, at)).to.equal(1);
+  });
+
+  it("takes the days whose events are kept from the settings", () => {
+    expect([
+      rawDaysOf({}),
+      rawDaysOf({ EVM_RAW_DAYS: "30" }),
+      rawDaysOf({ EVM_RAW_DAYS: " " }),
+    ]).to.deep.equal([8, 30, 8]);
+    expect(rawDaysOf({ EVM_RAW_DAYS: "0" })).to.equal(Number.POSITIVE_INFINITY);
+    expect(rawDaysOf({})).to.equal(readSettings({}, ["EVM_RAW_DAYS"]).EVM_RAW_DAYS);
   });
 
   it("writes amounts that can be read", () => {

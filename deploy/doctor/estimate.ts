@@ -1,3 +1,5 @@
+import { DAY, HOUR, MINUTE } from "../../services/evm-dex/metrics/bucket.ts";
+import { KEPT_SECONDS } from "../../services/evm-dex/metrics/kept.ts";
 import type { ChainModel, Plan, Provider } from "./data.ts";
 
 /** What a start has to read. */
@@ -7,6 +9,8 @@ export interface Work {
   readonly poolsFrom: number | undefined;
   readonly lendingFrom: number | undefined;
   readonly historyDays: number;
+  /** Days whose events are kept as rows; Infinity = all (EVM_RAW_DAYS). */
+  readonly rawDays: number;
 }
 
 /** What the endpoints allow, as probed. */
@@ -34,8 +38,8 @@ export interface Estimate {
   readonly history: Cost;
   /** A day of the head, both ingests. */
   readonly day: Cost;
-  /** Events that are stored of the history, and of each further day. */
-  readonly diskBytes: { readonly history: number; readonly day: number };
+  /** What retention leaves of the history, and of it and a year after it. */
+  readonly diskBytes: { readonly history: number; readonly afterAYear: number };
 }
 
 /** The scan's own limits (services/shared/index/evm/discovery.ts). */
@@ -53,8 +57,12 @@ const MULTICALL_CALLS = 500;
 const HEAD_CALLS = { eth_blockNumber: 2, eth_getLogs: 2, eth_getBlockByNumber: 1, eth_call: 1 };
 /** A Multicall3 answer for the pools of a block. */
 const HEAD_CALL_BYTES = 30_000;
-/** A stored event with its share of buckets, users and links, SQLite. */
-const BYTES_AN_EVENT = 660;
+/**
+ * SQLite's bytes for an event of a day, by what is kept of the day: an event with its share of buckets, users and links; minutes,
+ * events of LP tokens and what follows; hours, days and users (docs/retention.md, where 5 % of events come from a new user).
+ */
+const BYTES_AN_EVENT = { whole: 660, minutes: 75, hours: 12, days: 5 };
+const DAYS_A_YEAR = 365;
 
 /** Pure. Figures are upper bounds where the chain decides: every sampled header is read, every token is new. */
 export function estimate(work: Work, options: { means: Means; model: ChainModel }): Estimate {
@@ -68,7 +76,7 @@ export function estimate(work: Work, options: { means: Means; model: ChainModel 
   ];
   const discovery = sum([...scans.map((blocks) => scanCost(blocks, options)), tokenCost(work, model)]);
   const dayBlocks = 86_400 / model.blockSeconds;
-  const events = historyBlocks * model.eventsABlock;
+  const historyDays = historyBlocks / dayBlocks;
   const dayEvents = dayBlocks * model.eventsABlock;
   return {
     discovery,
@@ -80,8 +88,27 @@ export function estimate(work: Work, options: { means: Means; model: ChainModel 
         (model.blockBytes + model.eventsABlock * model.logBytes + HEAD_CALL_BYTES + 2 * CALL_BYTES),
       events: dayEvents,
     },
-    diskBytes: { history: events * BYTES_AN_EVENT, day: dayEvents * BYTES_AN_EVENT },
+    diskBytes: {
+      history: dayEvents * bytesOfDays(historyDays, work.rawDays),
+      afterAYear: dayEvents * bytesOfDays(historyDays + DAYS_A_YEAR, work.rawDays),
+    },
   };
+}
+
+/** Bytes for an event a day, of days up to today: of the older ones less is kept. Whole days are removed, beside the open one. */
+function bytesOfDays(days: number, rawDays: number): number {
+  if (rawDays === Number.POSITIVE_INFINITY) return days * BYTES_AN_EVENT.whole;
+  let [bytes, counted] = [0, 0];
+  const count = (upTo: number, bytesAnEvent: number) => {
+    const until = Math.max(counted, Math.min(days, upTo));
+    bytes += (until - counted) * bytesAnEvent;
+    counted = until;
+  };
+  count(rawDays + 1, BYTES_AN_EVENT.whole);
+  count(KEPT_SECONDS[MINUTE] / DAY + 1, BYTES_AN_EVENT.minutes);
+  count(KEPT_SECONDS[HOUR] / DAY + 1, BYTES_AN_EVENT.hours);
+  count(days, BYTES_AN_EVENT.days);
+  return bytes;
 }
 
 /** One pass over blocks for all factories at once. */

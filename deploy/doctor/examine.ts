@@ -2,7 +2,7 @@ import { chainModel } from "./data.ts";
 import { type Diagnosis, diagnose } from "./diagnosis.ts";
 import { probePortal } from "./portal.ts";
 import { probeEndpoint } from "./probe.ts";
-import { type Deployed, historyDaysOf } from "./work.ts";
+import { type Deployed, historyDaysOf, rawDaysOf } from "./work.ts";
 
 export interface ExamineOptions {
   readonly chainId: number;
@@ -33,5 +33,14 @@ export async function examine(options: ExamineOptions): Promise<Diagnosis> {
   const head = endpoints.find(({ failure }) => failure === undefined)?.head ?? 0;
   const historyDays = options.days ?? historyDaysOf(env, { chainId, head, blockSeconds });
   const hasWebsocket = urls.some((url) => /^wss?:/i.test(url));
-  return diagnose({ chainId, name, endpoints, portal, hasWebsocket, deployed, historyDays });
+  return diagnose({
+    chainId,
+    name,
+    endpoints,
+    portal,
+    hasWebsocket,
+    deployed,
+    historyDays,
+    rawDays: rawDaysOf(env),
+  });
 }

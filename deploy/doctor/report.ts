@@ -90,7 +90,7 @@ function describeCosts(diagnosis: Diagnosis): string[] {
     row("first start", start, total),
     row("each further day", estimate.day, undefined),
     "",
-    `  disk: ${formatBytes(estimate.diskBytes.history)} for the history, ${formatBytes(estimate.diskBytes.day)} a further day`,
+    `  disk: ${formatBytes(estimate.diskBytes.history)} for the history, ${formatBytes(estimate.diskBytes.afterAYear)} a year later`,
     ...(provider === undefined
       ? []
       : [

@@ -39,9 +39,9 @@ export function deployedOn(chainId: number, { evmDex, lending }: Deployments): D
 
 export function workOf(
   { factories, lendingScans }: Deployed,
-  { head, historyDays }: Pick<Work, "head" | "historyDays">,
+  { head, historyDays, rawDays }: Pick<Work, "head" | "historyDays" | "rawDays">,
 ): Work {
-  return { head, historyDays, poolsFrom: firstOf(factories), lendingFrom: firstOf(lendingScans) };
+  return { head, historyDays, rawDays, poolsFrom: firstOf(factories), lendingFrom: firstOf(lendingScans) };
 }
 
 function firstOf(scans: readonly { readonly fromBlock: number }[]): number | undefined {
@@ -50,6 +50,7 @@ function firstOf(scans: readonly { readonly fromBlock: number }[]): number | und
 
 /** As the ingest: services/evm-dex/ingest/service.ts. */
 const DEFAULT_DAYS = { byPortal: 400, byNodes: 7 };
+const DEFAULT_RAW_DAYS = 8;
 
 /** Days that a first start reads: by START_BLOCK_<chain>, HISTORY_DAYS, or the default of the ingest. */
 export function historyDaysOf(
@@ -60,4 +61,9 @@ export function historyDaysOf(
   if (startBlock) return (Math.max(0, head - Number(startBlock)) * blockSeconds) / 86_400;
   const hasPortal = Boolean(env[`EVM_PORTAL_${chainId}`]?.trim());
   return Number(env.HISTORY_DAYS?.trim() || (hasPortal ? DEFAULT_DAYS.byPortal : DEFAULT_DAYS.byNodes));
+}
+
+/** Days whose events are kept as rows: as services/shared/settings/settings.ts. */
+export function rawDaysOf(env: Readonly<Record<string, string | undefined>>): number {
+  return Number(env.EVM_RAW_DAYS?.trim() || DEFAULT_RAW_DAYS) || Number.POSITIVE_INFINITY;
 }
