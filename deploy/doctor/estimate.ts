@@ -1,5 +1,3 @@
-import { DAY, HOUR, MINUTE } from "../../services/evm-dex/metrics/bucket.ts";
-import { KEPT_SECONDS } from "../../services/evm-dex/metrics/kept.ts";
 import type { ChainModel, Plan, Provider } from "./data.ts";
 
 /** What a start has to read. */
@@ -62,6 +60,8 @@ const HEAD_CALL_BYTES = 30_000;
  * events of LP tokens and what follows; hours, days and users (docs/retention.md, where 5 % of events come from a new user).
  */
 const BYTES_AN_EVENT = { whole: 660, minutes: 75, hours: 12, days: 5 };
+/** For how many days beside the open one: as services/evm-dex/metrics/kept.ts. */
+const KEPT_DAYS = { minutes: 40, hours: 400 };
 const DAYS_A_YEAR = 365;
 
 /** Pure. Figures are upper bounds where the chain decides: every sampled header is read, every token is new. */
@@ -105,8 +105,8 @@ function bytesOfDays(days: number, rawDays: number): number {
     counted = until;
   };
   count(rawDays + 1, BYTES_AN_EVENT.whole);
-  count(KEPT_SECONDS[MINUTE] / DAY + 1, BYTES_AN_EVENT.minutes);
-  count(KEPT_SECONDS[HOUR] / DAY + 1, BYTES_AN_EVENT.hours);
+  count(KEPT_DAYS.minutes + 1, BYTES_AN_EVENT.minutes);
+  count(KEPT_DAYS.hours + 1, BYTES_AN_EVENT.hours);
   count(days, BYTES_AN_EVENT.days);
   return bytes;
 }

@@ -2,7 +2,7 @@ import { DAY, HOUR, MINUTE, type Span } from "./bucket.ts";
 
 /**
  * For how many seconds buckets are kept, where rows are removed at all (EVM_RAW_DAYS). The bucket of a pool that is the
- * last one before that stays: closes are carried over from it.
+ * last one before that stays: closes are carried over from it. deploy/doctor/estimate.ts reckons with the same days.
  */
 export const KEPT_SECONDS: Readonly<Record<Span, number>> = {
   [MINUTE]: 40 * DAY,
