@@ -6,7 +6,7 @@ import { leastCases, randomRuns } from "../../../shared/testkit/describe.ts";
 import { DAY, HOUR, MINUTE, startOf } from "../../metrics/bucket.ts";
 import type { PoolEventRow, RollupRow } from "../../store/collections.ts";
 import { dumpStore } from "../../test/kit/harness.ts";
-import { openTestStore } from "../../test/kit/rows.ts";
+import { lastOf, openTestStore } from "../../test/kit/rows.ts";
 import {
   blockPlans,
   growChain,
@@ -47,17 +47,8 @@ async function indexIn(
   return store;
 }
 
-/** The last event of each pool in each hour. */
-function lastOfHours(events: readonly PoolEventRow[]): PoolEventRow[] {
-  const nameOf = ({ poolAddress, time }: PoolEventRow) => `${poolAddress} ${startOf(time, HOUR)}`;
-  return [...new Map(events.map((row) => [nameOf(row), row])).values()];
-}
-
-/** The last minute of each pool. */
-function lastMinutes(rows: readonly RollupRow[]): RollupRow[] {
-  return [...new Map(rows.map((row) => [row.poolAddress, row])).values()];
-}
-
+const hourOf = ({ poolAddress, time }: PoolEventRow) => `${poolAddress} ${startOf(time, HOUR)}`;
+const poolOf = ({ poolAddress }: RollupRow) => poolAddress;
 const keyOf = ({ blockNumber, logIndex }: PoolEventRow) => `${blockNumber}:${logIndex}`;
 
 describe("an index whose events do not stay", () => {
@@ -77,12 +68,12 @@ describe("an index whose events do not stay", () => {
         const told = new Map(events.map((row) => [keyOf(row), { ...row, previousUsers: null }]));
         for (const row of kept) expect(row).to.deep.equal(told.get(keyOf(row)));
         const keys = new Set(kept.map(keyOf));
-        for (const row of lastOfHours(events)) expect(keys.has(keyOf(row)), keyOf(row)).to.equal(true);
+        for (const row of lastOf(events, hourOf)) expect(keys.has(keyOf(row)), keyOf(row)).to.equal(true);
         const ofSpan = (dump: Dump, span: number) => dump.rollups.filter((row) => row.span === span);
         expect(ofSpan(brief, DAY)).to.deep.equal([]);
         expect(ofSpan(brief, HOUR)).to.deep.equal(ofSpan(whole, HOUR));
         const minutesOf = (dump: Dump) =>
-          detail === "hours" ? lastMinutes(ofSpan(dump, MINUTE)) : ofSpan(dump, MINUTE);
+          detail === "hours" ? lastOf(ofSpan(dump, MINUTE), poolOf) : ofSpan(dump, MINUTE);
         expect(minutesOf(brief)).to.deep.equal(minutesOf(whole));
         const others = (dump: Dump) => ({ ...dump, pool_events: [], rollups: [] });
         expect(others(brief)).to.deep.equal(others(whole));

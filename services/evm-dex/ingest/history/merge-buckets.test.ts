@@ -5,6 +5,7 @@ import { HOUR, MINUTE, startOf } from "../../metrics/bucket.ts";
 import { poolEvents, poolUsers, rollups } from "../../store/collections.ts";
 import { address, CHAIN_ID, eventRow, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { BucketBook } from "../state/bucket-book.ts";
+import type { HistoryChunk } from "./chunk.ts";
 import { mergeBuckets } from "./merge-buckets.ts";
 
 const T = 1_700_000_040;
@@ -27,6 +28,15 @@ async function storeOf(
 }
 
 const KEPT = { rows: 0, minutes: 0, tvlHours: 0 };
+const START = startOf(T, HOUR);
+const chunk: HistoryChunk = {
+  chainId: CHAIN_ID,
+  from: { number: 1, time: START },
+  start: START,
+  to: 10,
+  warmFrom: 1,
+  detail: "events",
+};
 
 describe("mergeBuckets", () => {
   it("counts in the minute that both sides share who swapped last in it on either", async () => {
@@ -41,15 +51,6 @@ describe("mergeBuckets", () => {
       [13, 90, "dan"],
       [14, 100, "eve"],
     ]);
-    const from = { number: 1, time: startOf(T, HOUR) };
-    const chunk = {
-      chainId: CHAIN_ID,
-      from,
-      start: from.time,
-      to: 10,
-      warmFrom: 1,
-      detail: "events",
-    } as const;
     const at = { main, past, chunk, fromTime: T + 30, keptFrom: KEPT };
     const merged = await mergeBuckets(at, poolRow());
     const countsOf = (span: number) =>
@@ -75,15 +76,6 @@ describe("mergeBuckets", () => {
       [8, 7_290, "cid"],
     ]);
     const main = await storeOf([]);
-    const from = { number: 1, time: startOf(T, HOUR) };
-    const chunk = {
-      chainId: CHAIN_ID,
-      from,
-      start: from.time,
-      to: 10,
-      warmFrom: 1,
-      detail: "events",
-    } as const;
     const startsOf = async (span: number, minutes: number) => {
       const at = { main, past, chunk, fromTime: T + 86_400, keptFrom: { ...KEPT, minutes } };
       const { rollups: rows } = await mergeBuckets(at, poolRow());

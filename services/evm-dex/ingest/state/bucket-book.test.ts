@@ -170,8 +170,8 @@ describeLong("BucketBook", () => {
           const own = swaps.filter((swap) => swap.poolAddress === poolAddress);
           const key = { chainId: CHAIN_ID, poolAddress };
           const minutes = await store.find(rollups, { filter: { ...key, span: MINUTE } });
-          const lastMinute = modelBuckets(own, MINUTE).map((bucket) => ({ ...key, span: MINUTE, ...bucket }));
-          expect(minutes.slice(-1)).to.deep.equal(lastMinute.slice(-1));
+          const expected = modelBuckets(own, MINUTE).map((bucket) => ({ ...key, span: MINUTE, ...bucket }));
+          expect(minutes.slice(-1)).to.deep.equal(expected.slice(-1));
           if (detail === "hours") expect(minutes.length).to.be.at.most(batches.length);
           expect(await store.count(rollups, { ...key, span: DAY })).to.equal(0);
         }

@@ -33,10 +33,11 @@ export class BucketBook {
   readonly #isWhole: boolean;
   /** Where events do not stay, days are made of hours (history/merge-buckets.ts). */
   readonly #spans: readonly Span[];
-  /** Whether minutes stay. Else each pool's last one is written, from which closes are carried over; nobody is taken out of one. */
-  readonly #hasMinutes: boolean;
-  /** Index of the first span whose buckets users are taken out of. */
-  readonly #firstLeft: 0 | 1;
+  /**
+   * Index of the first span whose buckets stay. Of minutes that do not each pool's last one is written, from which closes are
+   * carried over; nobody is taken out of one.
+   */
+  readonly #firstKept: 0 | 1;
   readonly #rows = new RecentPoolRows();
   #batch = 0;
   /**
@@ -50,8 +51,7 @@ export class BucketBook {
     this.#chainId = chainId;
     this.#isWhole = detail === "events";
     this.#spans = this.#isWhole ? SPANS : SPANS.filter((span) => span !== DAY);
-    this.#hasMinutes = detail !== "hours";
-    this.#firstLeft = this.#hasMinutes ? 0 : 1;
+    this.#firstKept = detail === "hours" ? 1 : 0;
   }
 
   /**
@@ -87,7 +87,7 @@ export class BucketBook {
       const known = rows.users.get(user);
       if (known === undefined) {
         if (stored?.mayHave(rows.hash, user) ?? true) entryOf(users, poolAddress, newSet).add(user);
-      } else if (minuteOf(known) !== minute) want(rows, minuteOf(known), this.#firstLeft);
+      } else if (minuteOf(known) !== minute) want(rows, minuteOf(known), this.#firstKept);
       const { prepared } = rows;
       if (prepared.batch === batch && prepared.minute === minute) continue;
       prepared.batch = batch;
@@ -104,7 +104,7 @@ export class BucketBook {
       })) {
         const rows = this.#rows.get(poolAddress);
         rows.users.set(user, userOf(lastMinute, 0));
-        want(rows, lastMinute, this.#firstLeft);
+        want(rows, lastMinute, this.#firstKept);
       }
     }
     const missing = [...buckets.values()].flatMap((keys) => [...keys.values()]);
@@ -132,7 +132,7 @@ export class BucketBook {
       const previousStart = previous === null ? null : startOf(previous, span);
       if (previousStart === start) continue;
       row.lastSeenUsers += 1;
-      if (previousStart === null || i < this.#firstLeft) continue;
+      if (previousStart === null || i < this.#firstKept) continue;
       const users = this.#leave(rows, i, previousStart).toString(16);
       left = left === null ? users : `${left} ${users}`;
     }
@@ -186,12 +186,12 @@ export class BucketBook {
   }
 
   #cached(rows: PoolRows, span: number, start: number): CachedRollup | undefined {
-    if (span > 0 || this.#hasMinutes) return rows.rollups.get(rollupKey(span, start));
+    if (span >= this.#firstKept) return rows.rollups.get(rollupKey(span, start));
     return rows.lastMinute?.row.start === start ? rows.lastMinute : undefined;
   }
 
   #cache(rows: PoolRows, span: number, cached: CachedRollup): void {
-    if (span > 0 || this.#hasMinutes) rows.rollups.set(rollupKey(span, cached.row.start), cached);
+    if (span >= this.#firstKept) rows.rollups.set(rollupKey(span, cached.row.start), cached);
     else rows.lastMinute = cached;
   }
 

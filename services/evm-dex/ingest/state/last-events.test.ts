@@ -6,7 +6,7 @@ import { ObjectRowList } from "../../../shared/storage/row-list.ts";
 import { randomRuns } from "../../../shared/testkit/describe.ts";
 import { HOUR, startOf } from "../../metrics/bucket.ts";
 import type { PoolEventRow } from "../../store/collections.ts";
-import { address, eventRow } from "../../test/kit/rows.ts";
+import { address, eventRow, lastOf } from "../../test/kit/rows.ts";
 import { LastEvents } from "./last-events.ts";
 
 const openList = () => new LastEvents(new ObjectRowList<PoolEventRow>("poolAddress"));
@@ -105,8 +105,4 @@ function readAfter(added: readonly PoolEventRow[], now: number): PoolEventRow[] 
   const from = now - MEDIAN_WINDOW_SECONDS;
   const before = added.filter(({ time }) => time <= from);
   return [...added.filter(({ time }) => time > from), ...lastOf(before, ({ poolAddress }) => poolAddress)];
-}
-
-function lastOf(rows: readonly PoolEventRow[], nameOf: (row: PoolEventRow) => string): PoolEventRow[] {
-  return [...new Map(rows.map((row) => [nameOf(row), row])).values()];
 }

@@ -28,10 +28,10 @@ export class LastEvents implements RowList<PoolEventRow> {
   /** An event that is not older than those before. */
   add(row: PoolEventRow): void {
     const from = row.time - MEDIAN_WINDOW_SECONDS;
-    for (let first = this.#recent[this.#first]; first !== undefined && first.time <= from; ) {
+    for (; this.#first < this.#recent.length; this.#first++) {
+      const first = this.#recent[this.#first] as PoolEventRow;
+      if (first.time > from) break;
       this.#settle(first);
-      this.#first += 1;
-      first = this.#recent[this.#first];
     }
     if (2 * this.#first > this.#recent.length) {
       this.#recent = this.#recent.slice(this.#first);

@@ -136,3 +136,8 @@ export function poolStateRow(row: Partial<PoolStateRow> = {}): PoolStateRow {
 export function inChainOrder(events: Iterable<PoolEventRow>): PoolEventRow[] {
   return [...events].sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
+
+/** Of the rows of one name, the last. */
+export function lastOf<R>(rows: readonly R[], nameOf: (row: R) => string): R[] {
+  return [...new Map(rows.map((row) => [nameOf(row), row])).values()];
+}
