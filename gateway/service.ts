@@ -51,6 +51,8 @@ export interface GatewayParts {
   readonly sharedBuckets?: SharedBuckets;
   /** How long limits wait for Redis before this gateway decides alone. */
   readonly redisTimeoutMs?: number;
+  /** How long a health probe waits for a replica. */
+  readonly probeTimeoutMs?: number;
   readonly httpTimeouts?: HttpTimeouts;
   /** Times of live streams, and of following heads. */
   readonly live?: LiveParts;
@@ -93,7 +95,9 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     redisTimeoutMs: parts.redisTimeoutMs,
   });
 
-  const { groups, polled, tokenRefusedBy } = createUpstreams(config, { log, clock });
+  const { groups, polled, tokenRefusedBy } = createUpstreams(config, {
+    ...{ log, clock, probeTimeoutMs: parts.probeTimeoutMs },
+  });
   const poll = createHealthPoll({ polled });
   const statuses = createServiceStatuses(config.upstreams, config);
   measureUpstreams(groups.values(), metrics);
@@ -216,7 +220,7 @@ async function openPayHost({
 
 function createUpstreams(
   { upstreams: addresses, serviceToken }: GatewayConfig,
-  { log, clock }: { log: Log; clock: Clock },
+  { log, clock, probeTimeoutMs }: { log: Log; clock: Clock; probeTimeoutMs: number | undefined },
 ) {
   const onChange = logStateChanges(log);
   const groups = new Map<Family, UpstreamGroup>();
@@ -228,7 +232,9 @@ function createUpstreams(
     for (const [position, upstream] of group.members.entries()) {
       const onToken = (isRefused: boolean) =>
         void (isRefused ? tokenRefusedBy.add(upstream) : tokenRefusedBy.delete(upstream));
-      const probe = createHealthProbe(replicas[position] as UpstreamAddress, { serviceToken, onToken });
+      const probe = createHealthProbe(replicas[position] as UpstreamAddress, {
+        ...{ timeoutMs: probeTimeoutMs, serviceToken, onToken },
+      });
       polled.push({ group, upstream, probe });
     }
   }

@@ -75,6 +75,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     {
       log: createLog({ name: "gateway", level: "debug", destination: { write } }),
       openKeys: () => openFakeKeys(keys),
+      // On a busy machine the fakes may answer later than a second, and a test would find them unreachable.
+      probeTimeoutMs: 20_000,
       ...options.parts,
     },
   ).catch(async (error) => {

@@ -5,9 +5,9 @@ import { TokenRefused } from "../../request/errors.ts";
 import type { HealthProbe } from "./health-poll.ts";
 
 export interface HealthProbeOptions {
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   readonly serviceToken?: string | undefined;
-  /** Called at each probe with whether the replica refuses the token. */
+  /** Called with whether the replica refuses the token, at each probe that its HTTP port answers. */
   readonly onToken?: (isRefused: boolean) => void;
 }
 
@@ -24,7 +24,7 @@ export function createHealthProbe(
   return {
     async check() {
       const [state, error] = await Promise.all([health.check(), missHttp(url, { timeoutMs, serviceToken })]);
-      onToken?.(error instanceof TokenRefused);
+      if (!(error instanceof Unanswered)) onToken?.(error instanceof TokenRefused);
       if (state !== "serving" && state !== "not_serving")
         throw new Error(`grpc.health.v1 is ${state}`, { cause: error });
       if (state === "serving" && error !== undefined) throw error;
@@ -33,6 +33,9 @@ export function createHealthProbe(
     close: () => health.close(),
   };
 }
+
+/** Says nothing of the token: on a busy machine a probe may miss its deadline between two that are refused. */
+class Unanswered extends Error {}
 
 /** Why GET /livez got no answer of success; undefined when it did. */
 async function missHttp(
@@ -49,6 +52,6 @@ async function missHttp(
     if (answer.headers.has("www-authenticate")) return new TokenRefused("the replica");
     return answer.ok ? undefined : new Error(`/livez answered ${answer.status}`);
   } catch (cause) {
-    return new Error("/livez did not answer", { cause });
+    return new Unanswered("/livez did not answer", { cause });
   }
 }
