@@ -78,7 +78,8 @@ export async function send(
 ): Promise<PortalAnswer> {
   const { body, headers = {}, idleMs = 500 } = options;
   const sent = request(url, { method: body === undefined ? "GET" : "POST", headers, agent: false });
-  sent.end(body);
+  // Node 26 tells a connection that breaks in the body here, too.
+  sent.on("error", () => {}).end(body);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
   response.setTimeout(idleMs, () => response.destroy());

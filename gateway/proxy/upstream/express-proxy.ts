@@ -1,4 +1,4 @@
-import { parse } from "node:url";
+import * as legacyUrl from "node:url";
 import proxy from "express-http-proxy";
 import type { RequestContext } from "../../request/context.ts";
 import type { Pool } from "../transport/pool.ts";
@@ -56,8 +56,7 @@ export function createReplicaSender({ url, pool, maxSilenceMs }: ReplicaOptions)
     maxSilenceMs,
   };
   const complete: ReceiveOptions = { maxBufferedBytes: MAX_COMPLETE_BYTES, overflow: "reject", maxSilenceMs };
-  // It parses its host for each request, unless that is what it would make of it.
-  const parsed = Object.assign(parse(url), { toString: () => url });
+  const parsed = parsedHost(url);
   const options = {
     parseReqBody: false,
     proxyReqPathResolver: ({ request }: ProxyRequestShim) => {
@@ -95,6 +94,16 @@ export function createReplicaSender({ url, pool, maxSilenceMs }: ReplicaOptions)
     );
     return req;
   };
+}
+
+/**
+ * The host as express-http-proxy parses it, which it else does for each request. By the class itself: Node 24 and later
+ * print a warning for url.parse outside of packages. @types/node does not declare it.
+ */
+function parsedHost(url: string): object {
+  const { Url } = legacyUrl as unknown as { readonly Url: new () => object };
+  const { protocol, hostname, port } = new URL(url);
+  return Object.assign(new Url(), { protocol, hostname, port, toString: () => url });
 }
 
 type ProxyHandler = (req: ProxyRequestShim, res: ProxyResponseShim, next: (error?: unknown) => void) => void;
