@@ -11,14 +11,21 @@ import { productionSteps } from "./production.ts";
 import { ensureChromium, ensurePandas, ensurePromtool, startMongodb, startRedis } from "./servers.ts";
 import { addTallies, runSteps, type Step } from "./step.ts";
 import { runInLanes } from "./suites/lanes.ts";
-import { listProductTests, runSuite, type SuiteVerdict, TOOL_TESTS } from "./suites/suites.ts";
+import {
+  ensureNewestNode,
+  listProductTests,
+  type Runtime,
+  runSuite,
+  type SuiteVerdict,
+  TOOL_TESTS,
+} from "./suites/suites.ts";
 
 const SUITE_TIMEOUT_MS = 45 * 60_000;
 /** Suites that run side by side: as many as a small machine has cores. */
 const LANES = 2;
 /**
- * What runs on Node alone: suites that `npm test` leaves out, and of chance more than where a user runs it. On Deno the
- * tests are those of `npm test`, with servers: what Deno could get wrong shows there.
+ * What runs on this Node alone: suites that `npm test` leaves out, and of chance more than where a user runs it. On the
+ * newest Node and on Deno the tests are those of `npm test`, with servers: what these could get wrong shows there.
  */
 const THOROUGH = {
   TEST_THOROUGH: "1",
@@ -36,6 +43,7 @@ const programs: readonly Step[] = [
   programStep("Chromium", ensureChromium),
   programStep("pandas", ensurePandas),
   programStep("the inspector of MCP", ensureInspector),
+  programStep("the newest Node", ensureNewestNode),
 ];
 const STARTERS = { REDIS_URL: startRedis, MONGODB_URL: startMongodb } as const;
 
@@ -70,15 +78,16 @@ export async function checkFully(): Promise<boolean> {
 }
 
 interface Suite {
-  readonly runtime: "node" | "deno";
+  readonly runtime: Runtime;
   readonly files: string;
 }
 
-/** Every test on Node, then what runs in production on Deno. */
+/** Every test on Node, then what runs in production or at users on the newest one, and what runs in production on Deno. */
 function listSuites(): Suite[] {
   const product = listProductTests(ROOT);
   return [
     ...[...product, ...TOOL_TESTS].map((files) => ({ runtime: "node", files }) as const),
+    ...[...product, "deploy/**/*.test.ts"].map((files) => ({ runtime: "newest Node", files }) as const),
     ...product.map((files) => ({ runtime: "deno", files }) as const),
   ];
 }

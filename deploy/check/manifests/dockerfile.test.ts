@@ -29,6 +29,11 @@ const BREAKAGES: readonly (readonly [string, string, string])[] = [
     "FROM node:20-bookworm-slim@sha256:83f487e0a63425e5b4d146fb5e5be574bcbe1b7b843d3ebafdd95eaf7767a7e5: older",
   ],
   [
+    "=node:22-",
+    "=node:24-",
+    "FROM node:24-bookworm-slim@sha256:83f487e0a63425e5b4d146fb5e5be574bcbe1b7b843d3ebafdd95eaf7767a7e5: the flags of the EVM ingest are for Node 22",
+  ],
+  [
     /@sha256:\w+/.exec(TEXT)?.[0] ?? "none",
     "",
     "FROM node:22-bookworm-slim: no release line of Node with a digest",

@@ -26,8 +26,11 @@ export interface SuiteRun extends SuiteVerdict {
   readonly output: string;
 }
 
+/** What runs the tests: the Node that runs the check, the newest one, Deno. */
+export type Runtime = "node" | "newest Node" | "deno";
+
 interface SuiteOptions {
-  readonly runtime: "node" | "deno";
+  readonly runtime: Runtime;
   readonly files: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -44,7 +47,7 @@ const REASON_LINES = 8;
 const LINE_LENGTH = 160;
 
 export const ALL_TESTS = "{gateway,services,proto,deploy,bench,clients}/**/*.test.ts";
-/** What also runs in production or at its users, and so on both runtimes: folder by folder, so that a crash ends one of them only. */
+/** What also runs in production or at its users, and so on every runtime: folder by folder, so that a crash ends one of them only. */
 export function listProductTests(root: string): string[] {
   const services = readdirSync(join(root, "services")).map((name) => `services/${name}`);
   return ["gateway", ...services, "clients/typescript"].map((folder) => `${folder}/**/*.test.ts`);
@@ -60,8 +63,13 @@ export const TOOL_TESTS: readonly string[] = [
 
 /** The Deno that the tests and `npm run start:deno` use. Not a devDependency: 140 MB that few runs need. */
 export const DENO = ["npx", "--yes", "deno@2.9.6"];
-const MOCHA_ON: Readonly<Record<SuiteOptions["runtime"], readonly string[]>> = {
-  node: ["node", "node_modules/mocha/bin/mocha.js", "--import=tsx"],
+/** What users have who install Node today. Not a devDependency either: 130 MB. */
+const NEWEST_NODE_VERSION = "26.10.0";
+const NEWEST_NODE = ["npx", "--yes", "--package", `node@${NEWEST_NODE_VERSION}`, "node"];
+const MOCHA = ["node_modules/mocha/bin/mocha.js", "--import=tsx"];
+const MOCHA_ON: Readonly<Record<Runtime, readonly string[]>> = {
+  node: ["node", ...MOCHA],
+  "newest Node": [...NEWEST_NODE, ...MOCHA],
   deno: [...DENO, "run", "-A", "npm:mocha"],
 };
 
@@ -70,6 +78,13 @@ const MOCHA_ON: Readonly<Record<SuiteOptions["runtime"], readonly string[]>> = {
  * what repeats do not. What holds is printed before, in either case.
  */
 const END_GRACE_MS = 60_000;
+
+/** Has npx fetch the newest Node before suites run side by side; throws where it is another one than was asked for. */
+export async function ensureNewestNode(): Promise<void> {
+  const { ok, output } = await run([...NEWEST_NODE, "--version"], { timeoutMs: 300_000, echo: false });
+  if (!ok || !output.includes(`v${NEWEST_NODE_VERSION}`))
+    throw new Error(`Node ${NEWEST_NODE_VERSION} does not run: ${output}`);
+}
 
 /** Runs mocha, by default with its usual output on the screen. Unless allowed, a pending test counts as failed. */
 export async function runSuite(options: SuiteOptions): Promise<SuiteRun> {
