@@ -95,9 +95,8 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts = 
     redisTimeoutMs: parts.redisTimeoutMs,
   });
 
-  const { groups, polled, tokenRefusedBy } = createUpstreams(config, {
-    ...{ log, clock, probeTimeoutMs: parts.probeTimeoutMs },
-  });
+  const { probeTimeoutMs } = parts;
+  const { groups, polled, tokenRefusedBy } = createUpstreams(config, { log, clock, probeTimeoutMs });
   const poll = createHealthPoll({ polled });
   const statuses = createServiceStatuses(config.upstreams, config);
   measureUpstreams(groups.values(), metrics);
@@ -232,9 +231,8 @@ function createUpstreams(
     for (const [position, upstream] of group.members.entries()) {
       const onToken = (isRefused: boolean) =>
         void (isRefused ? tokenRefusedBy.add(upstream) : tokenRefusedBy.delete(upstream));
-      const probe = createHealthProbe(replicas[position] as UpstreamAddress, {
-        ...{ timeoutMs: probeTimeoutMs, serviceToken, onToken },
-      });
+      const options = { timeoutMs: probeTimeoutMs, serviceToken, onToken };
+      const probe = createHealthProbe(replicas[position] as UpstreamAddress, options);
       polled.push({ group, upstream, probe });
     }
   }
