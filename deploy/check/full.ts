@@ -24,17 +24,22 @@ const SUITE_TIMEOUT_MS = 45 * 60_000;
 /** Suites that run side by side: as many as a small machine has cores. */
 const LANES = 2;
 /**
- * What runs on this Node alone: suites that `npm test` leaves out, and of chance more than where a user runs it. On the
- * newest Node and on Deno the tests are those of `npm test`, with servers: what these could get wrong shows there.
+ * Suites that `npm test` leaves out, and more of chance than where a user runs it, run on this Node alone. On the newest
+ * Node and on Deno the tests are those of `npm test`, with servers: what these could get wrong shows there; and the first
+ * hour wherever users spend it.
  */
-const THOROUGH = {
-  TEST_THOROUGH: "1",
-  FIRST_HOUR: "full",
-  TEST_KILLS: "50",
-  TEST_REORGS: "50",
-  TEST_ABSENCES: "all",
-  FUZZ_REQUESTS: "20000",
-  TEST_PAYMENT_TRIALS: "200",
+const ENV_OF: Readonly<Record<Runtime, Readonly<Record<string, string>>>> = {
+  node: {
+    TEST_THOROUGH: "1",
+    FIRST_HOUR: "full",
+    TEST_KILLS: "50",
+    TEST_REORGS: "50",
+    TEST_ABSENCES: "all",
+    FUZZ_REQUESTS: "20000",
+    TEST_PAYMENT_TRIALS: "200",
+  },
+  "newest Node": { FIRST_HOUR: "full" },
+  deno: {},
 };
 const advisories: Step = { name: "advisories of production dependencies", inspect: inspectAdvisories };
 const openApi: Step = { name: "rules of OpenAPI documents", inspect: inspectOpenApi };
@@ -100,7 +105,7 @@ async function runAndPrint(suite: Suite, env: Readonly<Record<string, string>>):
   const { tally, faults, output } = await runSuite({
     runtime: suite.runtime,
     files: [suite.files],
-    env: suite.runtime === "node" ? { ...env, ...THOROUGH } : env,
+    env: { ...env, ...ENV_OF[suite.runtime] },
     timeoutMs: SUITE_TIMEOUT_MS,
     pendingAllowed: suite.runtime === "node" ? NOT_IN_DEBIAN : LEFT_TO_FULL_CHECK,
     echo: false,
