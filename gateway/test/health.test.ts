@@ -12,6 +12,9 @@ import { answerError, answerTable, startFakeUpstream } from "../testkit/upstream
 /** Beyond the probes' own time limit. */
 const LATE_MS = 1_300;
 
+/** As a gateway has it by default: here late probes are the matter. */
+const parts = { probeTimeoutMs: 1_000 };
+
 describeLong("gateway: health of services", () => {
   let gateway: TestGateway | undefined;
   const stops: (() => Promise<void>)[] = [];
@@ -23,7 +26,7 @@ describeLong("gateway: health of services", () => {
   const get = (url: string) => fetch(`${url}/evm/chains`, { headers: { "X-API-KEY": BOOTSTRAP_KEY } });
 
   it("a probe that is late by a second or two costs no request", async () => {
-    gateway = await startTestGateway();
+    gateway = await startTestGateway({ parts });
     const { evmDex } = gateway;
     evmDex.probeDelayMs = LATE_MS;
     const untilMs = performance.now() + 2 * LATE_MS;
@@ -32,7 +35,7 @@ describeLong("gateway: health of services", () => {
   });
 
   it("requests are still answered where the only replica answers no probe", async () => {
-    gateway = await startTestGateway();
+    gateway = await startTestGateway({ parts });
     const { evmDex } = gateway;
     evmDex.probeDelayMs = 60_000;
     await until(async () => (await (gateway as TestGateway).get("/readyz")).status === 503);
@@ -44,7 +47,7 @@ describeLong("gateway: health of services", () => {
   });
 
   it("the only replica is tried although it has failed, a few requests at a time", async () => {
-    gateway = await startTestGateway({ config: { deadlineMs: 10_000 } });
+    gateway = await startTestGateway({ config: { deadlineMs: 10_000 }, parts });
     const { evmDex } = gateway;
     evmDex.answer = (_req, res) =>
       void res.writeHead(502, { "Content-Type": "text/html" }).end("<h1>Bad</h1>");
