@@ -8,7 +8,7 @@ export interface HealthProbeOptions {
   readonly timeoutMs?: number | undefined;
   readonly serviceToken?: string | undefined;
   /** Called with whether the replica refuses the token, at each probe that its HTTP port answers. */
-  readonly onToken?: (isRefused: boolean) => void;
+  readonly onToken?: ((isRefused: boolean) => void) | undefined;
 }
 
 /**
@@ -23,8 +23,10 @@ export function createHealthProbe(
   const health = createHealthClient(grpc, { deadlineMs: timeoutMs });
   return {
     async check() {
-      const [state, error] = await Promise.all([health.check(), missHttp(url, { timeoutMs, serviceToken })]);
-      if (!(error instanceof Unanswered)) onToken?.(error instanceof TokenRefused);
+      const [state, error] = await Promise.all([
+        health.check(),
+        missHttp(url, { timeoutMs, serviceToken, onToken }),
+      ]);
       if (state !== "serving" && state !== "not_serving")
         throw new Error(`grpc.health.v1 is ${state}`, { cause: error });
       if (state === "serving" && error !== undefined) throw error;
@@ -34,13 +36,13 @@ export function createHealthProbe(
   };
 }
 
-/** Says nothing of the token: on a busy machine a probe may miss its deadline between two that are refused. */
-class Unanswered extends Error {}
-
-/** Why GET /livez got no answer of success; undefined when it did. */
+/**
+ * Why GET /livez got no answer of success; undefined when it did. Without an answer it says nothing of the token: on a busy
+ * machine a probe may miss its deadline between two that are refused.
+ */
 async function missHttp(
   url: string,
-  { timeoutMs, serviceToken }: { timeoutMs: number; serviceToken: string | undefined },
+  { timeoutMs, serviceToken, onToken }: HealthProbeOptions & { readonly timeoutMs: number },
 ): Promise<Error | undefined> {
   try {
     const answer = await fetch(`${url.replace(/\/+$/, "")}/livez`, {
@@ -49,9 +51,11 @@ async function missHttp(
       headers: serviceToken === undefined ? {} : { [TOKEN_HEADER]: bearer(serviceToken) },
     });
     await answer.body?.cancel();
-    if (answer.headers.has("www-authenticate")) return new TokenRefused("the replica");
+    const isRefused = answer.headers.has("www-authenticate");
+    onToken?.(isRefused);
+    if (isRefused) return new TokenRefused("the replica");
     return answer.ok ? undefined : new Error(`/livez answered ${answer.status}`);
   } catch (cause) {
-    return new Unanswered("/livez did not answer", { cause });
+    return new Error("/livez did not answer", { cause });
   }
 }
