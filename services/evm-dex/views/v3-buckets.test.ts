@@ -8,7 +8,7 @@ import { metricsOf, type RangeMetrics } from "../metrics/pool-windows.ts";
 import { COLLECTIONS, poolEvents, poolUsers, rollups } from "../store/collections.ts";
 import { rangesOf } from "../test/kit/pool-expectation.ts";
 import { address, CHAIN_ID, eventRow } from "../test/kit/rows.ts";
-import { anyHead, type ModelSwap, swapsBefore } from "../test/kit/swap-model.ts";
+import { ANN, anyHead, BOB, CID, type ModelSwap, swapsBefore } from "../test/kit/swap-model.ts";
 import { readBuckets } from "./v3-buckets.ts";
 
 const DAY = 86_400;
@@ -81,7 +81,7 @@ describeOnEngines(
     });
 
     it("count a swap 299 s ago in five minutes, and none 300 s ago", async () => {
-      const swaps = [swapAt(301, "ann"), swapAt(300, "bob"), swapAt(300, "cid"), swapAt(299, "cid")];
+      const swaps = [swapAt(301, ANN), swapAt(300, BOB), swapAt(300, CID), swapAt(299, CID)];
       const [fiveMinutes, hour] = await rangesAt(await storePool(swaps), HEAD);
       // 1 USD of fees on 1,000 USD in 300 s.
       expect(fiveMinutes).to.include({
@@ -94,17 +94,17 @@ describeOnEngines(
     });
 
     it("do not count a user of the edge whose latest swap came later twice", async () => {
-      const swaps = [swapAt(299, "ann"), swapAt(290, "bob"), swapAt(200, "ann"), swapAt(0, "ann")];
+      const swaps = [swapAt(299, ANN), swapAt(290, BOB), swapAt(200, ANN), swapAt(0, ANN)];
       const [fiveMinutes] = await rangesAt(await storePool(swaps), HEAD);
       expect(fiveMinutes).to.include({ swapCount: 4, uniqueUserCount: 2 });
     });
 
     it("begin with a whole minute where single swaps are no longer stored", async () => {
       const swaps = [
-        swapAt(7 * DAY - 1, "ann"),
-        swapAt(7 * DAY - 30, "bob"),
-        swapAt(DAY - 1, "cid"),
-        swapAt(9, "cid"),
+        swapAt(7 * DAY - 1, ANN),
+        swapAt(7 * DAY - 30, BOB),
+        swapAt(DAY - 1, CID),
+        swapAt(9, CID),
       ];
       const poolAddress = await storePool(swaps);
       const before = await rangesAt(poolAddress, HEAD);
@@ -126,7 +126,7 @@ describeOnEngines(
     it("begin a year with a whole hour where its minutes are no longer stored", async () => {
       const YEAR = 365 * DAY;
       const ages = [YEAR - 1, YEAR - 100, YEAR - 2_000, YEAR - 9_000, 30 * DAY - 1, 9];
-      const poolAddress = await storePool(ages.map((age, i) => swapAt(age, `user ${i}`)));
+      const poolAddress = await storePool(ages.map((age, i) => swapAt(age, address(0x1000 + i))));
       const before = await rangesAt(poolAddress, HEAD);
       expect(before.map(({ swapCount }) => swapCount)).to.deep.equal([1, 1, 1, 1, 2, 6]);
       const old = { chainId: CHAIN_ID, poolAddress };
@@ -142,7 +142,7 @@ describeOnEngines(
     });
 
     it("keep an exact year where nothing was removed in its first hour", async () => {
-      const quiet = await storePool([swapAt(365 * DAY - 4_000, "ann"), swapAt(9, "bob")]);
+      const quiet = await storePool([swapAt(365 * DAY - 4_000, ANN), swapAt(9, BOB)]);
       await store.write([
         removeWhere(rollups, { chainId: CHAIN_ID, poolAddress: quiet, span: 60, start: { lt: HEAD - DAY } }),
       ]);

@@ -4,6 +4,7 @@ import { put, type Store } from "../../../shared/storage/port.ts";
 import { HOUR, MINUTE, startOf } from "../../metrics/bucket.ts";
 import { poolEvents, poolUsers, rollups } from "../../store/collections.ts";
 import { address, CHAIN_ID, eventRow, openTestStore, poolRow } from "../../test/kit/rows.ts";
+import { ANN, BOB, CID, DAN, EVE } from "../../test/kit/swap-model.ts";
 import { BucketBook } from "../state/bucket-book.ts";
 import type { HistoryChunk } from "./chunk.ts";
 import { mergeBuckets } from "./merge-buckets.ts";
@@ -22,8 +23,8 @@ async function storeOf(
     book.add({ poolAddress, user, time, valueUsd: 1, feeUsd: 1, tickTravel: 1, closePrice: 1 });
     return eventRow({ poolAddress, blockNumber, time, sender: user, kind: "swap", valueUsd: 1, feeUsd: 1 });
   });
-  const { rollups: rows, users } = book.flush();
-  await store.write([put(poolEvents, events), put(rollups, rows), put(poolUsers, users)]);
+  const taken = book.flush();
+  await store.write([put(poolEvents, events), put(rollups, taken.rollups), put(poolUsers, taken.users)]);
   return store;
 }
 
@@ -41,15 +42,15 @@ const chunk: HistoryChunk = {
 describe("mergeBuckets", () => {
   it("counts in the minute that both sides share who swapped last in it on either", async () => {
     const past = await storeOf([
-      [5, 1, "ann"],
-      [6, 1, "bob"],
-      [7, 2, "eve"],
+      [5, 1, ANN],
+      [6, 1, BOB],
+      [7, 2, EVE],
     ]);
     const main = await storeOf([
-      [11, 30, "bob"],
-      [12, 31, "cid"],
-      [13, 90, "dan"],
-      [14, 100, "eve"],
+      [11, 30, BOB],
+      [12, 31, CID],
+      [13, 90, DAN],
+      [14, 100, EVE],
     ]);
     const at = { main, past, chunk, fromTime: T + 30, keptFrom: KEPT };
     const merged = await mergeBuckets(at, poolRow());
@@ -60,20 +61,20 @@ describe("mergeBuckets", () => {
     // Ann, Bob and Cid; Eve came back later.
     expect(countsOf(MINUTE)).to.deep.equal([[T, 5, 3]]);
     expect(countsOf(HOUR)).to.deep.equal([[startOf(T, HOUR), 7, 5]]);
-    expect(merged.users.map(({ user }) => user)).to.deep.equal(["ann", "bob"]);
+    expect(merged.users.map(({ user }) => user)).to.deep.equal([ANN, BOB]);
     expect([...merged.returned]).to.deep.equal([
-      ["bob", T],
-      ["eve", T],
+      [BOB, T],
+      [EVE, T],
     ]);
     await Promise.all([main.close(), past.close()]);
   });
 
   it("leaves out old minutes but the last, from which closes are carried over, and no hour", async () => {
     const past = await storeOf([
-      [5, 0, "ann"],
-      [6, 60, "bob"],
-      [7, 7_200, "bob"],
-      [8, 7_290, "cid"],
+      [5, 0, ANN],
+      [6, 60, BOB],
+      [7, 7_200, BOB],
+      [8, 7_290, CID],
     ]);
     const main = await storeOf([]);
     const startsOf = async (span: number, minutes: number) => {

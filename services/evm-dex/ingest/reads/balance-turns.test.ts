@@ -64,10 +64,12 @@ describe("listUnread", () => {
   });
   const count = (entries: readonly PoolEntry[], head = HEAD) => listUnread(inColumns(entries), head).length;
 
-  it("has every pool that was left unread, and no more turns than a head may have", () => {
+  it("has pools that were left unread and turns, each no more than a head may have", () => {
     const old = { lastBlock: HEAD - 5_000, balanceBlock: HEAD - 5_000 };
     expect(count(entriesOf(1_000, old))).to.equal(TURNS_A_HEAD);
-    expect(count(entriesOf(1_000, { ...old, balanceBlock: -1 }))).to.equal(1_000);
+    expect(count(entriesOf(999, { ...old, balanceBlock: -1 }))).to.equal(999);
+    expect(count(entriesOf(2_500, { ...old, balanceBlock: -1 }))).to.equal(1_000);
+    expect(count([...entriesOf(2_500, { ...old, balanceBlock: -1 }), entryOf(5, old)])).to.equal(1_001);
     expect(count([...entriesOf(1_000, old), entryOf(5, { ...old, balanceBlock: -1 })])).to.equal(
       TURNS_A_HEAD + 1,
     );

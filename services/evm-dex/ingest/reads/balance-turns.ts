@@ -14,6 +14,11 @@ export const BALANCE_ROUND_BLOCKS = 1_800;
 const TURN_BLOCKS = 100;
 /** Pools whose turn has come that are read at one head, two calls each: after an absence many turns are due. */
 export const TURNS_A_HEAD = 200;
+/**
+ * Pools with unread events that are read at one head: a backfill leaves every pool so, each to be read at a block of its own.
+ * The index follows the chain meanwhile, and few of their entries are in memory.
+ */
+export const UNREAD_A_HEAD = 1_000;
 
 /** The last block up to `head` at which it is the pool's turn to be read again; negative where there was none. */
 export function lastBalanceTurn(pool: string, head: number): number {
@@ -33,18 +38,21 @@ export function balanceBlockAt(entry: PoolEntry, head: number): number {
 }
 
 /**
- * The pools whose balances are to be read at `head`: all that earlier blocks or a rollback left unread, and up to
- * TURNS_A_HEAD whose turn has come. Pools without an event have nothing to write. Called at every head, over all pools.
+ * The pools whose balances are to be read at `head`: up to UNREAD_A_HEAD that earlier blocks or a rollback left unread, and up
+ * to TURNS_A_HEAD whose turn has come. Pools without an event have nothing to write. Called at every head, over all pools.
  */
 export function listUnread(pools: ObservedPools, head: number): string[] {
   const unread: string[] = [];
-  let turns = 0;
+  let [left, turns] = [0, 0];
   for (let pool = 0; pool < pools.count; pool++) {
     const lastBlock = pools.lastBlockAt(pool);
     if (lastBlock < 0) continue;
     const balanceBlock = pools.balanceBlockAt(pool);
-    if (balanceBlock < lastBlock) unread.push(pools.addressAt(pool));
-    else if (
+    if (balanceBlock < lastBlock) {
+      if (left === UNREAD_A_HEAD) continue;
+      left += 1;
+      unread.push(pools.addressAt(pool));
+    } else if (
       turns < TURNS_A_HEAD &&
       !pools.holdsReserves(pool) &&
       balanceBlock < lastTurnOf(pools.numberAt(pool), head)

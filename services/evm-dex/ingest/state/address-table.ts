@@ -1,12 +1,8 @@
-import { Buffer } from "node:buffer";
 import type { Names } from "../../price/names.ts";
+import { hashWords, readAddress, ADDRESS_WORDS as WORDS, writeAddress } from "./address-words.ts";
 
-const WORDS = 5;
 const EMPTY = -1;
 const FIRST_CAPACITY = 1_024;
-const DIGITS = "0123456789abcdef";
-/** The address that is written. */
-const text = Buffer.from(`0x${"0".repeat(8 * WORDS)}`, "latin1");
 
 /**
  * A set of addresses outside of the heap, each with a number: 20 bytes and a slot of 4 to 16, where a string in a Map
@@ -37,13 +33,13 @@ export class AddressTable implements Names {
 
   /** The number of an address, −1 where it is absent; text that is no lower-case address is absent. */
   find(address: string): number {
-    if (!readWords(address, this.#wanted)) return EMPTY;
+    if (!readAddress(address, this.#wanted)) return EMPTY;
     return this.#slots[this.#slotOf(this.#wanted)] as number;
   }
 
   /** The number of an address, which is added if it is absent. @throws RangeError for other text. */
   add(address: string): number {
-    if (!readWords(address, this.#wanted)) throw new RangeError(`Cannot add ${address}: it is no address.`);
+    if (!readAddress(address, this.#wanted)) throw new RangeError(`Cannot add ${address}: it is no address.`);
     let slot = this.#slotOf(this.#wanted);
     const known = this.#slots[slot] as number;
     if (known !== EMPTY) return known;
@@ -59,11 +55,7 @@ export class AddressTable implements Names {
   }
 
   nameOf(number: number): string {
-    for (let i = 0, at = 2; i < WORDS; i++) {
-      const word = this.#words[WORDS * number + i] as number;
-      for (let shift = 28; shift >= 0; shift -= 4) text[at++] = DIGITS.charCodeAt((word >>> shift) & 15);
-    }
-    return text.toString("latin1");
+    return writeAddress(this.#words, WORDS * number);
   }
 
   /** The order of texts is that of the numbers they write. */
@@ -84,13 +76,7 @@ export class AddressTable implements Names {
   /** The slot that holds an address, or the empty one where it belongs. */
   #slotOf(words: Uint32Array, from = 0): number {
     const mask = this.#slots.length - 1;
-    let hash = this.#seed;
-    for (let i = 0; i < WORDS; i++) {
-      hash = Math.imul(hash ^ (words[from + i] as number), 0x85ebca6b);
-      hash ^= hash >>> 13;
-    }
-    hash = Math.imul(hash, 0xc2b2ae35);
-    for (let slot = (hash ^ (hash >>> 16)) & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashWords(this.#seed, words, from, WORDS) & mask; ; slot = (slot + 1) & mask) {
       const number = this.#slots[slot] as number;
       if (number === EMPTY || this.#isAt(number, words, from)) return slot;
     }
@@ -112,20 +98,4 @@ export class AddressTable implements Names {
     words.set(this.#words);
     this.#words = words;
   }
-}
-
-/** Whether the text is an address in lower case. */
-function readWords(address: string, into: Uint32Array): boolean {
-  if (address.length !== 42 || address.charCodeAt(0) !== 48 || address.charCodeAt(1) !== 120) return false;
-  for (let word = 0, at = 2; word < WORDS; word++) {
-    let value = 0;
-    for (const end = at + 8; at < end; at++) {
-      const code = address.charCodeAt(at);
-      const digit = code >= 97 && code <= 102 ? code - 87 : code >= 48 && code <= 57 ? code - 48 : -1;
-      if (digit < 0) return false;
-      value = (value << 4) | digit;
-    }
-    into[word] = value;
-  }
-  return true;
 }

@@ -1,10 +1,12 @@
 import type { Store } from "../../../shared/storage/port.ts";
-import { addSwap, type BucketSwap, DAY, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
-import type { PoolUserRow, RollupRow } from "../../store/collections.ts";
+import type { RowList, Rows } from "../../../shared/storage/row-list.ts";
+import { type BucketSwap, DAY, MINUTE, SPANS, type Span, startOf } from "../../metrics/bucket.ts";
+import { type PoolUserRow, poolUsers, type RollupRow, rollups } from "../../store/collections.ts";
 import { type BucketKey, getPoolUsers, getRollups, hasPoolUsers } from "../../store/queries.ts";
 import type { Detail } from "./detail.ts";
 import { PairFilter } from "./pair-filter.ts";
-import { type CachedRollup, type PoolRows, RecentPoolRows } from "./pool-rows.ts";
+import { type PoolRows, RecentPoolRows } from "./pool-rows.ts";
+import { NO_ROW } from "./recent-table.ts";
 
 interface UserSwap extends BucketSwap {
   readonly poolAddress: string;
@@ -39,6 +41,11 @@ export class BucketBook {
    */
   readonly #firstKept: 0 | 1;
   readonly #rows = new RecentPoolRows();
+  readonly #rollups = this.#rows.rollups;
+  readonly #users = this.#rows.users;
+  /** What is taken at a flush, which may wait for its write while buckets change further. */
+  readonly #takenRollups: RowList<RollupRow>;
+  readonly #takenUsers: RowList<PoolUserRow>;
   #batch = 0;
   /**
    * All pairs of pool and user that are stored, where the book began with none: a market's first day has some millions, most
@@ -52,6 +59,8 @@ export class BucketBook {
     this.#isWhole = detail === "events";
     this.#spans = this.#isWhole ? SPANS : SPANS.filter((span) => span !== DAY);
     this.#firstKept = detail === "hours" ? 1 : 0;
+    this.#takenRollups = store.openRows(rollups, "poolAddress");
+    this.#takenUsers = store.openRows(poolUsers, "poolAddress");
   }
 
   /**
@@ -75,23 +84,24 @@ export class BucketBook {
       for (let i = first; i < this.#spans.length; i++) {
         const span = this.#spans[i] as Span;
         const start = startOf(time, span);
-        if (this.#cached(rows, i, start) !== undefined) continue;
+        if (this.#find(rows, i, start) !== NO_ROW) continue;
         lastTime ??= lastTimeOf(poolAddress);
         if (start > lastTime) continue;
-        entryOf(buckets, poolAddress, newMap).set(rollupKey(i, start), { poolAddress, span, start });
+        entryOf(buckets, poolAddress, newMap).set((start / MINUTE) * 4 + i, { poolAddress, span, start });
       }
     };
     for (const { poolAddress, user, time } of swaps) {
       const minute = startOf(time, MINUTE);
       const rows = this.#rows.get(poolAddress);
-      const known = rows.users.get(user);
-      if (known === undefined) {
-        if (stored?.mayHave(rows.hash, user) ?? true) entryOf(users, poolAddress, newSet).add(user);
-      } else if (minuteOf(known) !== minute) want(rows, minuteOf(known), this.#firstKept);
-      const { prepared } = rows;
-      if (prepared.batch === batch && prepared.minute === minute) continue;
-      prepared.batch = batch;
-      prepared.minute = minute;
+      const known = this.#users.find(rows.number, user);
+      if (known === NO_ROW) {
+        if (stored?.mayHave(rows.hash, this.#users.words) ?? true)
+          entryOf(users, poolAddress, newSet).add(user);
+      } else if (this.#users.minuteOf(known) !== minute)
+        want(rows, this.#users.minuteOf(known), this.#firstKept);
+      if (rows.preparedBatch === batch && rows.preparedMinute === minute) continue;
+      rows.preparedBatch = batch;
+      rows.preparedMinute = minute;
       want(rows, time);
     }
     if (users.size > 0) {
@@ -103,7 +113,7 @@ export class BucketBook {
         users: keys,
       })) {
         const rows = this.#rows.get(poolAddress);
-        rows.users.set(user, userOf(lastMinute, 0));
+        this.#users.add(rows.number, user, lastMinute);
         want(rows, lastMinute, this.#firstKept);
       }
     }
@@ -111,7 +121,7 @@ export class BucketBook {
     if (missing.length === 0) return;
     for (const row of await getRollups(this.#store, { chainId, buckets: missing })) {
       const span = SPANS.indexOf(row.span as Span);
-      this.#cache(this.#rows.get(row.poolAddress), span, { row, isChanged: false });
+      this.#rollups.set(this.#begin(this.#rows.get(row.poolAddress), span, row.start), row);
     }
   }
 
@@ -120,35 +130,33 @@ export class BucketBook {
     const { poolAddress, user, time } = swap;
     const minute = startOf(time, MINUTE);
     const rows = this.#rows.get(poolAddress);
-    const known = rows.users.get(user);
-    const previous = known === undefined ? null : minuteOf(known);
+    const known = this.#users.find(rows.number, user);
+    const previous = known === NO_ROW ? null : this.#users.minuteOf(known);
     let left: string | null = null;
     for (let i = 0; i < this.#spans.length; i++) {
       const span = this.#spans[i] as Span;
       const start = startOf(time, span);
-      let row = rows.current[i]?.row;
-      if (row === undefined || row.start !== start) row = this.#open(rows, i, start);
-      addSwap(row, swap);
       const previousStart = previous === null ? null : startOf(previous, span);
-      if (previousStart === start) continue;
-      row.lastSeenUsers += 1;
-      if (previousStart === null || i < this.#firstKept) continue;
+      this.#rollups.addSwap(this.#open(rows, i, start), swap, previousStart !== start);
+      if (previousStart === null || previousStart === start || i < this.#firstKept) continue;
       const users = this.#leave(rows, i, previousStart).toString(16);
       left = left === null ? users : `${left} ${users}`;
     }
     // A row that told only some of its buckets would be read as one that tells all; final rows need not tell.
     if (!this.#isWhole) left = null;
-    if (previous === minute) return { minute: previous, users: left };
-    if (known === undefined) this.#noteStored(rows.hash, user);
-    if (known === undefined || !isChanged(known)) this.#rows.changeUser(rows, user);
-    rows.users.set(user, userOf(minute, 1));
+    if (known === NO_ROW) this.#addUser(rows, user, minute);
+    else if (previous !== minute) {
+      this.#users.setMinute(known, minute);
+      this.#rows.changeUser(rows, known);
+    }
     return { minute: previous, users: left };
   }
 
-  #noteStored(pool: number, user: string): void {
+  #addUser(rows: PoolRows, user: string, minute: number): void {
+    this.#rows.changeUser(rows, this.#users.add(rows.number, user, minute));
     // What is added before it is asked whether the store is empty may be stored then.
     if (this.#stored === "unread") this.#stored = undefined;
-    this.#stored?.add(pool, user);
+    this.#stored?.add(rows.hash, this.#users.words);
   }
 
   /**
@@ -156,64 +164,52 @@ export class BucketBook {
    * (ingest/retention/): it stays removed.
    */
   #leave(rows: PoolRows, span: number, start: number): number {
-    const cached = this.#cached(rows, span, start);
-    if (cached === undefined) return -1;
-    const users = cached.row.lastSeenUsers;
-    cached.row.lastSeenUsers = users - 1;
-    this.#rows.changeRollup(rows, cached);
-    return users;
+    const row = this.#find(rows, span, start);
+    if (row === NO_ROW) return -1;
+    this.#rows.changeRollup(rows, row);
+    return this.#rollups.removeUser(row);
   }
 
   /** The row of the bucket that swaps of the pool are added to from here on. */
-  #open(rows: PoolRows, span: number, start: number): RollupRow {
-    const cached = this.#cached(rows, span, start) ?? this.#begin(rows, span, start);
-    this.#rows.changeRollup(rows, cached);
-    rows.current[span] = cached;
-    return cached.row;
+  #open(rows: PoolRows, span: number, start: number): number {
+    const current = rows.current[span] as number;
+    if (current !== NO_ROW && this.#rollups.startOf(current) === start) return current;
+    const found = this.#find(rows, span, start);
+    const row = found === NO_ROW ? this.#begin(rows, span, start) : found;
+    this.#rows.changeRollup(rows, row);
+    rows.current[span] = row;
+    return row;
   }
 
   /** A bucket without swaps: a pool's last minute in place of the one before, where no other is written. */
-  #begin(rows: PoolRows, span: number, start: number): CachedRollup {
-    const { poolAddress, lastMinute } = rows;
-    const row = emptyRow(this.#chainId, { poolAddress, span: SPANS[span] as Span, start });
-    if (span === 0 && lastMinute !== undefined) {
-      Object.assign(lastMinute.row, row);
-      return lastMinute;
-    }
-    const cached = { row, isChanged: false };
-    this.#cache(rows, span, cached);
-    return cached;
+  #begin({ number }: PoolRows, span: number, start: number): number {
+    if (span >= this.#firstKept) return this.#rollups.add(number, span, start);
+    const before = this.#rollups.findLastMinute(number);
+    if (before === NO_ROW) return this.#rollups.addLastMinute(number, start);
+    this.#rollups.begin(before, start);
+    return before;
   }
 
-  #cached(rows: PoolRows, span: number, start: number): CachedRollup | undefined {
-    if (span >= this.#firstKept) return rows.rollups.get(rollupKey(span, start));
-    return rows.lastMinute?.row.start === start ? rows.lastMinute : undefined;
-  }
-
-  #cache(rows: PoolRows, span: number, cached: CachedRollup): void {
-    if (span >= this.#firstKept) rows.rollups.set(rollupKey(span, cached.row.start), cached);
-    else rows.lastMinute = cached;
+  #find({ number }: PoolRows, span: number, start: number): number {
+    if (span >= this.#firstKept) return this.#rollups.find(number, span, start);
+    const row = this.#rollups.findLastMinute(number);
+    return row !== NO_ROW && this.#rollups.startOf(row) === start ? row : NO_ROW;
   }
 
   /** Returns the rows that changed since the last flush, by pool and user: the order of the pages that they go to. */
-  flush(): { rollups: RollupRow[]; users: PoolUserRow[] } {
+  flush(): { rollups: Rows<RollupRow>; users: Rows<PoolUserRow> } {
     const chainId = this.#chainId;
-    const taken: { rollups: RollupRow[]; users: PoolUserRow[] } = { rollups: [], users: [] };
-    for (const rows of this.#rows.changed()) {
-      const { poolAddress, changedRollups, changedUsers } = rows;
-      for (const cached of changedRollups) {
-        cached.isChanged = false;
-        taken.rollups.push(cached.row);
-      }
-      for (const user of changedUsers.sort()) {
-        const lastMinute = minuteOf(rows.users.get(user) as number);
-        rows.users.set(user, userOf(lastMinute, 0));
-        taken.users.push({ chainId, poolAddress, user, lastMinute });
+    for (const { poolAddress, changedRollup, changedUser } of this.#rows.changed()) {
+      for (const row of this.#rollups.takeChanged(changedRollup))
+        this.#takenRollups.add(this.#rollups.toRow(row, { chainId, poolAddress }));
+      for (const row of this.#users.takeChanged(changedUser)) {
+        const [user, lastMinute] = [this.#users.userOf(row), this.#users.minuteOf(row)];
+        this.#takenUsers.add({ chainId, poolAddress, user, lastMinute });
       }
     }
     this.#rows.age();
     if (this.#stored instanceof PairFilter && this.#stored.count > MOST_PAIRS) this.#stored = undefined;
-    return taken;
+    return { rollups: this.#takenRollups.take(), users: this.#takenUsers.take() };
   }
 
   /** Forgets the rows of pools that another writer has changed in the store, as a rollback does. */
@@ -221,42 +217,6 @@ export class BucketBook {
     if (pools.length > 0) this.#stored = undefined;
     for (const pool of pools) this.#rows.forget(pool);
   }
-}
-
-/** @param span its index */
-function rollupKey(span: number, start: number): number {
-  return (start / MINUTE) * 4 + span;
-}
-
-/** A user as PoolRows keeps it. */
-function userOf(lastMinute: number, changed: 0 | 1): number {
-  return (lastMinute / MINUTE) * 2 + changed;
-}
-
-function minuteOf(user: number): number {
-  return (user >>> 1) * MINUTE;
-}
-
-function isChanged(user: number): boolean {
-  return (user & 1) === 1;
-}
-
-/** A whole literal: one in two swaps of a quiet market makes some (docs/decisions/0084). */
-function emptyRow(chainId: number, { poolAddress, span, start }: BucketKey): RollupRow {
-  return {
-    chainId,
-    poolAddress,
-    span,
-    start,
-    swapCount: 0,
-    volumeUsd: 0,
-    feesUsd: 0,
-    unpricedCount: 0,
-    unpricedFeeCount: 0,
-    tickTravel: 0,
-    closePrice: 0,
-    lastSeenUsers: 0,
-  };
 }
 
 const newMap = () => new Map<number, BucketKey>();

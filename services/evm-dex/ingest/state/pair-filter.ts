@@ -1,4 +1,5 @@
 import { fnv1a } from "../../../shared/fnv1a.ts";
+import { hashWords } from "./address-words.ts";
 
 /** 4 MB: of ten million pairs a quarter of the others seem to be in it, of three million one in fifty. */
 const WORDS = 2 ** 20;
@@ -7,8 +8,8 @@ const LINE_WORDS = 16;
 const LINE_BITS = 32 * LINE_WORDS;
 
 /**
- * A set of pairs of texts that may hold more than were added, never less: a Bloom filter outside of the heap, which takes
- * memory as it fills. Whoever chooses texts so that others seem to be in it gains nothing: these are looked up.
+ * A set of pairs of pool and user that may hold more than were added, never less: a Bloom filter outside of the heap, which
+ * takes memory as it fills. Whoever chooses addresses so that others seem to be in it gains nothing: these are looked up.
  */
 export class PairFilter {
   readonly #words: Uint32Array;
@@ -24,27 +25,20 @@ export class PairFilter {
     return this.#count;
   }
 
-  /** @param first hash of the first text (hashOf) */
-  add(first: number, second: string): void {
-    if (this.#visit(first, second, true)) this.#count += 1;
+  /** @param pool hashOf the pool  @param user words of an address */
+  add(pool: number, user: Uint32Array): void {
+    if (this.#visit(pool, user, true)) this.#count += 1;
   }
 
   /** False: the pair was not added. */
-  mayHave(first: number, second: string): boolean {
-    return !this.#visit(first, second, false);
+  mayHave(pool: number, user: Uint32Array): boolean {
+    return !this.#visit(pool, user, false);
   }
 
   /** Whether a bit of the pair is missing; then it is set, if it is to be. */
-  #visit(first: number, second: string, isAdded: boolean): boolean {
-    let place = first;
-    let bits = ~first;
-    for (let at = 0; at < second.length; at++) {
-      const code = second.charCodeAt(at);
-      place = Math.imul(place ^ code, 0x01000193);
-      bits = Math.imul(bits, 31) + code;
-    }
-    place = mixed(place ^ Math.imul(bits, 0x9e3779b1));
-    bits = mixed(bits ^ Math.imul(place, 0x85ebca6b));
+  #visit(pool: number, user: Uint32Array, isAdded: boolean): boolean {
+    const place = hashWords(pool, user, 0, user.length);
+    const bits = hashWords(~pool, user, 0, user.length);
     const line = LINE_WORDS * (place & (this.#words.length / LINE_WORDS - 1));
     // Nine bits name one of a line: three times of one hash, once of what is left of the other.
     let isMissing = false;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { quantizeUsd } from "../../../shared/pricing/quantize.ts";
 import type { Bucket, Span } from "../../metrics/bucket.ts";
+import { address } from "./rows.ts";
 
 /** A swap as a brute-force calculation sees it. */
 export interface ModelSwap {
@@ -16,6 +17,13 @@ interface TimedBucket extends Readonly<Bucket> {
   readonly start: number;
 }
 
+/** Users. */
+export const ANN = address(0xa1);
+export const BOB = address(0xb0);
+export const CID = address(0xc0);
+export const DAN = address(0xd0);
+export const EVE = address(0xe0);
+export const FAY = address(0xf0);
 const MIDNIGHT = 1_699_920_000;
 
 /** Heads of any second, and those around the edges of minutes, hours and days. */
@@ -41,7 +49,7 @@ export function swapsBefore(
         fc.double({ min: 0, max: 1, noNaN: true }),
       )
       .map(([reach, share]) => head - Math.floor(share * Math.min(reach, age))),
-    user: fc.constantFrom("ann", "bob", "cid", "dan", "eve", "fay"),
+    user: fc.constantFrom(ANN, BOB, CID, DAN, EVE, FAY),
     valueUsd: value,
     feeUsd: value,
     tickTravel: fc.nat(1_000),
