@@ -17,7 +17,7 @@ import { getTokens } from "../../store/queries.ts";
 const SYMBOL = encodeCall("0x95d89b41");
 const DECIMALS = encodeCall("0x313ce567");
 /** Bounds memory on chains with hundreds of thousands of tokens; dropped ones are read from the store again. */
-const MAX_TOKENS = 50_000;
+const MAX_TOKENS = 10_000;
 
 /** What a node returns of an address without code. */
 const NO_CODE = "0x";

@@ -53,6 +53,22 @@ describe("Emitters", () => {
     expect(tellOf({ address: POOL, topics: [hash(5)], data: "0x" })).to.equal(undefined);
   });
 
+  it("forget created pools that the index has by now, and no others", () => {
+    const indexed = new Set<string>();
+    const known = {
+      ...NOTHING,
+      protocolOf: (pool: string) => (indexed.has(pool) ? aerodromeV2 : undefined),
+    };
+    const own = emitters(known);
+    const pools = Array.from({ length: 1_001 }, (_, i) => address(0x1_0000 + i));
+    own.learn(pools.map((pool) => logOf(created(pool))));
+    for (const pool of pools.slice(1)) indexed.add(pool);
+    own.learn([]);
+    // As a rollback leaves it: then a fetcher begins anew.
+    indexed.clear();
+    expect(pools.filter((pool) => own.protocolOf(pool) !== undefined)).to.deep.equal(pools.slice(0, 1));
+  });
+
   it("map a gauge's events to its pool", () => {
     const event = { kind: "deposit", owner: address(4), amount: 7n };
     expect(tellOf(deposit(GAUGE))).to.deep.equal({ pool: POOL, event });

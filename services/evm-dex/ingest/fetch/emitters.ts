@@ -33,6 +33,9 @@ export interface KnownContracts {
   isForeign(address: string): boolean;
 }
 
+/** Created pools that are kept before those that the index has by now are forgotten. */
+const LEAST_CREATED = 1_000;
+
 /**
  * Maps emitters to events: factories, their voters, pools and gauges, by address. Learns new ones from logs in the
  * order they come, since fetching runs ahead of the store.
@@ -42,7 +45,9 @@ export class Emitters {
   readonly #factories: ReadonlyMap<string, Factory>;
   /** The protocols for whose pools a voter creates gauges. */
   readonly #voters: ReadonlyMap<string, ReadonlySet<Protocol>>;
+  /** Pools that the index may not have yet. */
   readonly #created = new Map<string, Protocol>();
+  #forgetAbove = LEAST_CREATED;
   readonly #gauges = new Map<string, string>();
   /** Decoders of pool events, by topic. */
   readonly #poolDecoders: ReadonlyMap<string, readonly Decoder<PoolEvent>[]>;
@@ -78,6 +83,7 @@ export class Emitters {
    * first), though never in an earlier block: pass all logs of a batch before decoding any of them.
    */
   learn(logs: readonly RawLog[]): void {
+    this.#forgetIndexed();
     for (const { factory, created } of this.listCreated(logs))
       this.#created.set(created.pool, protocolOf(factory.kind));
     if (this.#voters.size === 0) return;
@@ -85,6 +91,14 @@ export class Emitters {
       const created = this.#voters.has(log.address) ? this.#decodeVoterLog(log) : undefined;
       if (created?.gauge !== undefined) this.#gauges.set(created.gauge.gauge, created.pool);
     }
+  }
+
+  /** A chain has thousands of new pools a day. */
+  #forgetIndexed(): void {
+    if (this.#created.size <= this.#forgetAbove) return;
+    for (const pool of this.#created.keys())
+      if (this.#known.protocolOf(pool) !== undefined) this.#created.delete(pool);
+    this.#forgetAbove = Math.max(LEAST_CREATED, 2 * this.#created.size);
   }
 
   /** Decodes a log of a known contract; undefined for another contract, or another event. */

@@ -36,7 +36,7 @@ export class LpBook {
   readonly #store: Store;
   readonly #chainId: number;
   /** By pool and wallet. */
-  readonly #positions = new RecentRows<string, CachedPosition>(MAX_POSITIONS);
+  readonly #positions = new RecentRows<string, CachedPosition>(MAX_POSITIONS, "addresses");
   readonly #events: LpEventRow[] = [];
   readonly #dirty = new Set<CachedPosition>();
 

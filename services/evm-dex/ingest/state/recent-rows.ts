@@ -1,49 +1,60 @@
-/**
- * A cache of rows by pool and key that keeps those used lately, in two generations as RecentMap. Nested maps: building
- * composite keys would cost more than the look-up.
- */
-export class RecentRows<K, V> {
-  readonly #most: number;
-  #young = new Map<string, Map<K, V>>();
-  #old = new Map<string, Map<K, V>>();
-  #count = 0;
+import { ADDRESS_WORDS, readAddress } from "./address-words.ts";
+import { RecentMap } from "./recent-map.ts";
+import { NO_ROW, RecentTable } from "./recent-table.ts";
 
-  /** @param most rows kept, but for those of one batch */
-  constructor(most: number) {
-    this.#most = most;
+/** Most pools with rows. */
+const MAX_POOLS = 24_000;
+
+/**
+ * A cache of objects by pool and key that keeps those used lately, in two generations as RecentTable: a map of each pool
+ * would take more memory than the few objects in it. Keys are addresses or whole numbers below 2^32.
+ */
+export class RecentRows<K extends string | number, V> {
+  readonly #table: RecentTable;
+  /** By row of the table. */
+  readonly #values: V[] = [];
+  readonly #pools = new RecentMap<string, number>(MAX_POOLS);
+  #added = 0;
+
+  /** @param most rows kept, but for those of one batch  @param keys what they are of */
+  constructor(most: number, keys: K extends string ? "addresses" : "numbers") {
+    this.#table = new RecentTable({ keyWords: 1 + (keys === "numbers" ? 1 : ADDRESS_WORDS), width: 0, most });
   }
 
   get(pool: string, key: K): V | undefined {
-    const young = this.#young.get(pool)?.get(key);
-    if (young !== undefined) return young;
-    const old = this.#old.get(pool)?.get(key);
-    if (old !== undefined) this.set(pool, key, old);
-    return old;
+    this.#want(pool, key);
+    const row = this.#table.find();
+    return row === NO_ROW ? undefined : this.#values[row];
   }
 
-  set(pool: string, key: K, row: V): void {
-    let rows = this.#young.get(pool);
-    if (rows === undefined) {
-      rows = new Map();
-      this.#young.set(pool, rows);
+  set(pool: string, key: K, value: V): void {
+    this.#want(pool, key);
+    const known = this.#table.find();
+    this.#values[known === NO_ROW ? this.#table.add() : known] = value;
+  }
+
+  #want(pool: string, key: K): void {
+    const { wanted } = this.#table;
+    let number = this.#pools.get(pool);
+    if (number === undefined) {
+      number = this.#added++;
+      this.#pools.set(pool, number);
     }
-    const before = rows.size;
-    rows.set(key, row);
-    this.#count += rows.size - before;
+    wanted[0] = number;
+    if (typeof key === "number") wanted[1] = key;
+    else if (!readAddress(key, wanted, 1)) throw new RangeError(`${key} is no address.`);
   }
 
-  /** Forgets all rows of a pool. */
+  /** Forgets all rows of a pool: it gets another number, by which they are not found. */
   forget(pool: string): void {
-    this.#count -= this.#young.get(pool)?.size ?? 0;
-    this.#young.delete(pool);
-    this.#old.delete(pool);
+    this.#pools.forget(pool);
   }
 
   /** Makes room; between two batches, when every row is written. */
   age(): void {
-    if (this.#count < this.#most / 2) return;
-    this.#old = this.#young;
-    this.#young = new Map();
-    this.#count = 0;
+    this.#values.length = this.#table.age((from, to) => {
+      this.#values[to] = this.#values[from] as V;
+    });
+    this.#pools.age();
   }
 }

@@ -104,13 +104,16 @@ export class RecentTable {
   /**
    * Begins another generation where half of what may be kept was used in this one: what was not goes. Rows have other
    * numbers after it. None may be in a list of changed ones.
+   * @param onMove is told of each row that stays: `to` is its number from now on, and not above `from`
+   * @returns how many rows there are now
    */
-  age(): void {
-    if (this.#used < this.#most / 2) return;
+  age(onMove?: (from: number, to: number) => void): number {
+    if (this.#used < this.#most / 2) return this.#size;
     let kept = 0;
     for (let row = 0; row < this.#size; row++) {
       if (this.#usedIn[row] !== this.#generation) continue;
       if (kept !== row) this.#move(row, kept);
+      onMove?.(row, kept);
       kept += 1;
     }
     this.#size = kept;
@@ -118,6 +121,7 @@ export class RecentTable {
     this.#generation = this.#generation === 0 ? 1 : 0;
     this.#used = 0;
     this.#fillSlots(this.#slots.length);
+    return kept;
   }
 
   #move(from: number, to: number): void {

@@ -50,9 +50,9 @@ export class V2Book {
   readonly #store: Store;
   readonly #chainId: number;
   /** By hours of the start × 2, and 1 more for a day. */
-  readonly #buckets = new RecentRows<number, CachedBucket>(MAX_BUCKETS);
+  readonly #buckets = new RecentRows<number, CachedBucket>(MAX_BUCKETS, "numbers");
   /** By hours of the start. */
-  readonly #swaps = new RecentRows<number, CachedLargeSwaps>(MAX_SWAPS);
+  readonly #swaps = new RecentRows<number, CachedLargeSwaps>(MAX_SWAPS, "numbers");
   /** Of each pool with a swap since the last flush the hour of the last one: most swaps are in it. */
   readonly #open = new Map<string, OpenHour>();
   readonly #changedBuckets: CachedBucket[] = [];
