@@ -1,4 +1,4 @@
 /** As the Dockerfile sets them for every process. */
 export const IMAGE_FLAGS = ["--max-old-space-size=448", "--max-semi-space-size=32"];
 /** As the manifests start an EVM ingest, beside them. */
-export const INGEST_FLAGS = ["--single-threaded-gc", "--initial-heap-size=160", "--max-semi-space-size=16"];
+export const INGEST_FLAGS = ["--single-threaded-gc", "--max-semi-space-size=16"];

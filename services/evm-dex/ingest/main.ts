@@ -1,13 +1,8 @@
 import { startThreadAhead } from "../../shared/evm/thread/thread-start.ts";
-import {
-  disablePretenuring,
-  startThreadsSmall,
-  startWithFullSemiSpace,
-} from "../../shared/process/v8-flags.ts";
+import { disablePretenuring, startWithFullSemiSpace } from "../../shared/process/v8-flags.ts";
 
 startWithFullSemiSpace();
 disablePretenuring();
-startThreadsSmall();
 // Before the other imports, so that the thread starts meanwhile.
 startThreadAhead();
 const { runMain } = await import("../../shared/process/process.ts");

@@ -82,9 +82,3 @@ function mostAtStart(): number {
   const flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ");
   return Number(/--max[-_]semi[-_]space[-_]size=(\d+)/.exec(flags)?.[1] ?? 0);
 }
-
-/** Lets the heaps of threads started from now on begin small, whatever the process was started with (--initial-heap-size). */
-export function startThreadsSmall(): void {
-  if ("Deno" in globalThis) return;
-  setFlagsFromString("--initial-heap-size=0");
-}
