@@ -46,7 +46,7 @@ describe("RecentRows", () => {
       { weight: 1, arbitrary: fc.constant("forget" as const) },
     );
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 200 }), (steps) => {
+      fc.property(fc.array(anyStep, { maxLength: 200, size: "max" }), (steps) => {
         const rows = new RecentRows<number, object>(MOST, "numbers");
         const model = new Model();
         for (const step of steps) {

@@ -32,6 +32,16 @@ describe("RecentTable", () => {
     expect(kept).to.deep.equal([4, 5, 6, 7]);
   });
 
+  it("begins a row with zeros, also where another one was", () => {
+    const table = new RecentTable({ keyWords: 2, width: 1, most: MOST });
+    for (const key of [1, 2, 3, 4]) use(table, key);
+    table.age();
+    for (const key of [4, 5, 6, 7]) use(table, key);
+    table.age();
+    table.wanted.set([8, 7]);
+    expect(table.values[table.add()]).to.equal(0);
+  });
+
   it("keeps all while less than half of what may be kept was used", () => {
     const table = new RecentTable({ keyWords: 2, width: 1, most: MOST });
     for (const key of [1, 2, 3]) use(table, key);
@@ -45,7 +55,7 @@ describe("RecentTable", () => {
       { weight: 1, arbitrary: fc.constant("age" as const) },
     );
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 300 }), (steps) => {
+      fc.property(fc.array(anyStep, { maxLength: 300, size: "max" }), (steps) => {
         const table = new RecentTable({ keyWords: 2, width: 1, most: MOST });
         let [young, old] = [new Set<number>(), new Set<number>()];
         for (const step of steps) {

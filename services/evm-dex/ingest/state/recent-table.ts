@@ -71,7 +71,6 @@ export class RecentTable {
     this.#slots[this.#slotOf(this.wanted, 0)] = row;
     this.#keys.set(this.wanted, this.#keyWords * row);
     this.#values.fill(0, this.#width * row, this.#width * (row + 1));
-    this.#next[row] = 0;
     this.#usedIn[row] = this.#generation;
     this.#used += 1;
     this.#size += 1;
