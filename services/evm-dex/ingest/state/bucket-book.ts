@@ -7,6 +7,7 @@ import type { Detail } from "./detail.ts";
 import { PairFilter } from "./pair-filter.ts";
 import { type PoolRows, RecentPoolRows } from "./pool-rows.ts";
 import { NO_ROW } from "./recent-table.ts";
+import { rollupKey } from "./rollup-table.ts";
 
 interface UserSwap extends BucketSwap {
   readonly poolAddress: string;
@@ -87,7 +88,7 @@ export class BucketBook {
         if (this.#find(rows, i, start) !== NO_ROW) continue;
         lastTime ??= lastTimeOf(poolAddress);
         if (start > lastTime) continue;
-        entryOf(buckets, poolAddress, newMap).set((start / MINUTE) * 4 + i, { poolAddress, span, start });
+        entryOf(buckets, poolAddress, newMap).set(rollupKey(i, start), { poolAddress, span, start });
       }
     };
     for (const { poolAddress, user, time } of swaps) {

@@ -4,7 +4,8 @@ import { RecentTable } from "./recent-table.ts";
 
 /** Most rollups kept in memory between writes, some 120 bytes each. */
 const MAX_ROLLUPS = 80_000;
-/** Numbers of a row: its bucket's, then this. */
+/** Numbers of a row: its bucket's, of which this is the last, then its start. */
+const LAST_SEEN_USERS = 7;
 const START = 8;
 const WIDTH = 9;
 /** The key of a pool's last minute where only this one is written: minutes since 1970 are later. */
@@ -21,7 +22,7 @@ export class RollupTable {
 
   /** @param pool a number  @param span its index  @returns −1 where it is absent */
   find(pool: number, span: number, start: number): number {
-    return this.#find(pool, (start / MINUTE) * 4 + span);
+    return this.#find(pool, rollupKey(span, start));
   }
 
   /** The one minute of a pool that is kept, where others are not. */
@@ -30,15 +31,13 @@ export class RollupTable {
   }
 
   #find(pool: number, key: number): number {
-    const { wanted } = this.#table;
-    wanted[0] = pool;
-    wanted[1] = key;
+    this.#want(pool, key);
     return this.#table.find();
   }
 
   /** Adds an empty one that is absent. */
   add(pool: number, span: number, start: number): number {
-    return this.#add(pool, (start / MINUTE) * 4 + span, start);
+    return this.#add(pool, rollupKey(span, start), start);
   }
 
   addLastMinute(pool: number, start: number): number {
@@ -46,12 +45,16 @@ export class RollupTable {
   }
 
   #add(pool: number, key: number, start: number): number {
-    const { wanted } = this.#table;
-    wanted[0] = pool;
-    wanted[1] = key;
+    this.#want(pool, key);
     const row = this.#table.add();
     this.#table.values[WIDTH * row + START] = start;
     return row;
+  }
+
+  #want(pool: number, key: number): void {
+    const { wanted } = this.#table;
+    wanted[0] = pool;
+    wanted[1] = key;
   }
 
   startOf(row: number): number {
@@ -83,11 +86,10 @@ export class RollupTable {
   /** Takes a user out of a bucket; returns how many it had. */
   removeUser(row: number): number {
     const { values } = this.#table;
-    const at = WIDTH * row;
-    read(values, at, this.#bucket);
-    this.#bucket.lastSeenUsers -= 1;
-    write(values, at, this.#bucket);
-    return this.#bucket.lastSeenUsers + 1;
+    const at = WIDTH * row + LAST_SEEN_USERS;
+    const users = values[at] as number;
+    values[at] = users - 1;
+    return users;
   }
 
   /** As RecentTable.change. */
@@ -135,6 +137,11 @@ export class RollupTable {
   }
 }
 
+/** A bucket among those of a pool. @param span its index */
+export function rollupKey(span: number, start: number): number {
+  return (start / MINUTE) * 4 + span;
+}
+
 function read(values: Float64Array, at: number, into: Bucket): void {
   into.swapCount = values[at] as number;
   into.volumeUsd = values[at + 1] as number;
@@ -143,7 +150,7 @@ function read(values: Float64Array, at: number, into: Bucket): void {
   into.unpricedFeeCount = values[at + 4] as number;
   into.tickTravel = values[at + 5] as number;
   into.closePrice = values[at + 6] as number;
-  into.lastSeenUsers = values[at + 7] as number;
+  into.lastSeenUsers = values[at + LAST_SEEN_USERS] as number;
 }
 
 function write(values: Float64Array, at: number, bucket: Readonly<Bucket>): void {
@@ -154,5 +161,5 @@ function write(values: Float64Array, at: number, bucket: Readonly<Bucket>): void
   values[at + 4] = bucket.unpricedFeeCount;
   values[at + 5] = bucket.tickTravel;
   values[at + 6] = bucket.closePrice;
-  values[at + 7] = bucket.lastSeenUsers;
+  values[at + LAST_SEEN_USERS] = bucket.lastSeenUsers;
 }

@@ -24,6 +24,7 @@ export const CID = address(0xc0);
 export const DAN = address(0xd0);
 export const EVE = address(0xe0);
 export const FAY = address(0xf0);
+
 const MIDNIGHT = 1_699_920_000;
 
 /** Heads of any second, and those around the edges of minutes, hours and days. */
