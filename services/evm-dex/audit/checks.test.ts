@@ -292,6 +292,7 @@ describe("planted values", () => {
   it("are never the stored ones, and of the column's type", () => {
     const valueOfType = {
       text: fc.string(),
+      hex: fc.uint8Array({ minLength: 1 }).map((bytes) => `0x${Buffer.from(bytes).toString("hex")}`),
       int: fc.integer(),
       float: fc.double({ noNaN: true, min: -1e12, max: 1e12 }),
       bool: fc.boolean(),

@@ -57,5 +57,6 @@ export function wrongValue({ checkpoint, collection, column, pick, row }: Spoili
 
 function ifNull(spec: FieldSpec): unknown {
   if (spec.startsWith("text")) return "0";
+  if (spec.startsWith("hex")) return "0x00";
   return spec.startsWith("bool") ? true : 1;
 }

@@ -138,14 +138,14 @@ export const poolEvents = collection({
     chainId: "int",
     blockNumber: "int",
     logIndex: "int",
-    poolAddress: "text",
+    poolAddress: "hex",
     kind: "text",
-    blockHash: "text",
+    blockHash: "hex",
     /** Unix seconds. */
     time: "int",
-    txHash: "text",
+    txHash: "hex",
     /** tx.from. */
-    sender: "text",
+    sender: "hex",
     /**
      * Amounts that the event moved into the pool (negative: out of it), raw units: amount0 and amount1
      * (protocols/integers.ts).
@@ -178,7 +178,7 @@ export const poolStates = collection({
   name: "pool_states",
   fields: {
     chainId: "int",
-    poolAddress: "text",
+    poolAddress: "hex",
     /** The state from events alone, as the protocol writes it: prices are a function of the chain's events. */
     state: "text",
     lastBlock: "int",
@@ -204,7 +204,7 @@ export const inactivePools = collection({
   name: "quiet_pools",
   fields: {
     chainId: "int",
-    poolAddress: "text",
+    poolAddress: "hex",
     state: "text",
     balance0: "bigint",
     balance1: "bigint",
@@ -257,7 +257,7 @@ export const poolFees = collection({
   name: "pool_fees",
   fields: {
     chainId: "int",
-    poolAddress: "text",
+    poolAddress: "hex",
     /** Hundredths of a bip at `block`; null where the call failed. */
     fee: "int?",
     block: "int",
@@ -272,7 +272,7 @@ export const rollups = collection({
   name: "rollups",
   fields: {
     chainId: "int",
-    poolAddress: "text",
+    poolAddress: "hex",
     /** Seconds: 60, 3600 or 86400. */
     span: "int",
     /** Unix seconds, a multiple of span. */
@@ -297,7 +297,7 @@ export const rollups = collection({
 /** When each user last swapped in a pool. */
 export const poolUsers = collection({
   name: "pool_users",
-  fields: { chainId: "int", poolAddress: "text", user: "text", lastMinute: "int" },
+  fields: { chainId: "int", poolAddress: "hex", user: "hex", lastMinute: "int" },
   key: ["chainId", "poolAddress", "user"],
   // Every swap moves its user's entry of such an index: a fifth of what writing an event took (decision 128).
   indexes: [],
@@ -314,13 +314,13 @@ export const priceLinks = collection({
   name: "price_links",
   fields: {
     chainId: "int",
-    token: "text",
+    token: "hex",
     blockNumber: "int",
     /** Unix seconds of the block. */
     time: "int",
     /** "": an anchor worth `price` USD, or, where that is 0, no price from here on. */
-    pool: "text",
-    parent: "text",
+    pool: "hex",
+    parent: "hex",
     /** Which of the pool's tokens this one is. */
     side: "int",
     /** The pool's trusted price, token1 per token0. */
@@ -328,7 +328,7 @@ export const priceLinks = collection({
     /** Pools between the token and its anchor. */
     hops: "int",
     /** The deepest pool that agrees, the USD behind it, and behind the others that agree. */
-    deepestPool: "text",
+    deepestPool: "hex",
     depthUsd: "float",
     restUsd: "float",
     /** While pools have left the others and are not followed: since when (Unix seconds), and their USD price then. */

@@ -15,7 +15,7 @@ export const observations = collection({
   fields: {
     chainId: "int",
     /** A pool, or a factory. */
-    address: "text",
+    address: "hex",
     what: "text",
     blockNumber: "int",
     value0: "bigint?",

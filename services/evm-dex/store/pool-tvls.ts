@@ -9,7 +9,7 @@ export const poolTvls = collection({
   name: "pool_tvls",
   fields: {
     chainId: "int",
-    poolAddress: "text",
+    poolAddress: "hex",
     /** Seconds: 3600 or 86400. */
     span: "int",
     /** Unix seconds, a multiple of span. */

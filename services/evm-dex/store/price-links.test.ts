@@ -6,17 +6,20 @@ import { describeLong } from "../../shared/testkit/describe.ts";
 import { expectSame } from "../../shared/testkit/expect-same.ts";
 import { PriceGraph } from "../price/graph.ts";
 import type { PriceLink, TokenPrice } from "../price/link.ts";
-import { CHAIN_ID, openTestStore } from "../test/kit/rows.ts";
+import { address, CHAIN_ID, openTestStore } from "../test/kit/rows.ts";
 import { ANCHORS, anyGraph, edgeOf, TOKENS } from "../test/prices/random-graph.ts";
 import { priceLinks } from "./collections.ts";
 import { readMarkedPrices, readPrices, toAnchorRows, toLink, toLinkRow } from "./price-links.ts";
 
+const [USD, WETH, MEME, NONE] = [address(0xf0), address(2), address(3), address(4)];
+const [A, B, C] = [address(0xa), address(0xb), address(0xc)];
+
 const link = (options: Partial<PriceLink> & { token: string; parent: string }): PriceLink => ({
-  pool: `p-${options.token}`,
+  pool: `${options.token}00`,
   side: 0,
   price: 2,
   hops: 1,
-  support: { pool: "p", depthUsd: 1e6, restUsd: 5e5 },
+  support: { pool: "0xb0", depthUsd: 1e6, restUsd: 5e5 },
   departure: undefined,
   agreedUsd: undefined,
   ...options,
@@ -62,61 +65,55 @@ describeLong("price links", () => {
   it("are read from the store as they were written", async () => {
     const links = [
       link({
-        ...{ token: "a", parent: "usd", side: 1, price: 1 / 3, hops: 3 },
-        support: { pool: "q", depthUsd: 1e300, restUsd: 5e-324 },
+        ...{ token: A, parent: USD, side: 1, price: 1 / 3, hops: 3 },
+        support: { pool: "0xb1", depthUsd: 1e300, restUsd: 5e-324 },
       }),
       link({
-        ...{ token: "b", parent: "a", departure: { since: 1_700_000_000, usd: 0.1 + 0.2 } },
+        ...{ token: B, parent: A, departure: { since: 1_700_000_000, usd: 0.1 + 0.2 } },
         agreedUsd: 0.1 + 0.7,
       }),
     ];
-    await write(5, [...links, "c"]);
-    await store.write([
-      put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 4, time: 7 })),
-    ]);
+    await write(5, [...links, C]);
+    await store.write([put(priceLinks, toAnchorRows([USD], { chainId: CHAIN_ID, blockNumber: 4, time: 7 }))]);
     const rows = await store.find(priceLinks, {});
     expect(rows.map(toLink)).to.deep.equal([...links, undefined, { anchorUsd: 1 }]);
   });
 
   it("give each block its prices, with only a token's own links stored", async () => {
-    await store.write([
-      put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 9, time: 7 })),
-    ]);
-    await write(10, [
-      link({ token: "weth", parent: "usd", price: 3_000 }),
-      link({ token: "meme", parent: "weth" }),
-    ]);
-    await write(12, [link({ token: "weth", parent: "usd", price: 3_100 })]);
-    await write(13, ["meme"]);
-    await write(15, [link({ token: "meme", parent: "weth", price: 4 }), "weth"]);
-    const tokens = ["usd", "weth", "meme", "none"];
+    await store.write([put(priceLinks, toAnchorRows([USD], { chainId: CHAIN_ID, blockNumber: 9, time: 7 }))]);
+    await write(10, [link({ token: WETH, parent: USD, price: 3_000 }), link({ token: MEME, parent: WETH })]);
+    await write(12, [link({ token: WETH, parent: USD, price: 3_100 })]);
+    await write(13, [MEME]);
+    await write(15, [link({ token: MEME, parent: WETH, price: 4 }), WETH]);
+    const tokens = [USD, WETH, MEME, NONE];
     expect(await usdAt(8, tokens)).to.deep.equal({});
-    expect(await usdAt(9, tokens)).to.deep.equal({ usd: 1 });
-    expect(await usdAt(10, tokens)).to.deep.equal({ usd: 1, weth: 3_000, meme: 6_000 });
-    expect(await usdAt(11, tokens)).to.deep.equal({ usd: 1, weth: 3_000, meme: 6_000 });
-    expect(await usdAt(12, tokens)).to.deep.equal({ usd: 1, weth: 3_100, meme: 6_200 });
-    expect(await usdAt(14, tokens)).to.deep.equal({ usd: 1, weth: 3_100 });
+    expect(await usdAt(9, tokens)).to.deep.equal({ [USD]: 1 });
+    expect(await usdAt(10, tokens)).to.deep.equal({ [USD]: 1, [WETH]: 3_000, [MEME]: 6_000 });
+    expect(await usdAt(11, tokens)).to.deep.equal({ [USD]: 1, [WETH]: 3_000, [MEME]: 6_000 });
+    expect(await usdAt(12, tokens)).to.deep.equal({ [USD]: 1, [WETH]: 3_100, [MEME]: 6_200 });
+    expect(await usdAt(14, tokens)).to.deep.equal({ [USD]: 1, [WETH]: 3_100 });
     expect(await usdAt(15, tokens), "what rests on a token without a price has none").to.deep.equal({
-      usd: 1,
+      [USD]: 1,
     });
     expect(await readPrices(store, { chainId: 1, tokens, block: 12 })).to.deep.equal(new Map());
   });
 
   it("are read in as many rounds as the longest path has tokens, whatever the number of tokens", async () => {
-    const names = Array.from({ length: 500 }, (_, i) => `t${i}`);
-    await store.write([
-      put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 0, time: 7 })),
-    ]);
+    const names = Array.from({ length: 500 }, (_, i) => address(0x1000 + i));
+    await store.write([put(priceLinks, toAnchorRows([USD], { chainId: CHAIN_ID, blockNumber: 0, time: 7 }))]);
     await write(
       1,
-      names.map((token, i) => link({ token, parent: i % 4 === 0 ? "usd" : `t${i - 1}`, price: 1.1 })),
+      names.map((token, i) =>
+        link({ token, parent: i % 4 === 0 ? USD : (names[i - 1] as string), price: 1.1 }),
+      ),
     );
     const usd = await usdAt(9, names);
     expect(Object.keys(usd)).to.have.length(500);
-    expect(usd.t499).to.equal(1.1 * 1.1 * 1.1 * 1.1);
+    expect(usd[names[499] as string]).to.equal(1.1 * 1.1 * 1.1 * 1.1);
     expect(rounds, "all, then the anchor").to.equal(2);
     rounds = 0;
-    expect(Object.keys(await usdAt(9, ["t3", "t7"]))).to.deep.equal(["t3", "t7"]);
+    const later = [names[3] as string, names[7] as string];
+    expect(Object.keys(await usdAt(9, later))).to.deep.equal(later);
     expect(rounds).to.equal(5);
     rounds = 0;
     await usdAt(9, []);
@@ -139,17 +136,15 @@ describeLong("price links", () => {
       const { usd } = await readMarkedPrices(store, { chainId: CHAIN_ID, block, time, priced });
       return Object.fromEntries([...usd].sort());
     };
-    await store.write([
-      put(priceLinks, toAnchorRows(["usd"], { chainId: CHAIN_ID, blockNumber: 0, time: 7 })),
-    ]);
-    await at(1, 610, [link({ token: "a", parent: "usd" }), link({ token: "b", parent: "a" })]);
-    await at(2, 899, [link({ token: "a", parent: "usd", price: 3 })]);
-    await at(3, 900, [link({ token: "a", parent: "usd", price: 5 }), link({ token: "c", parent: "a" })]);
-    await at(4, 1_190, ["b"]);
-    expect(await marked(4, 1_190, ["usd", "a", "c"])).to.deep.equal({ usd: 1, a: 3, b: 6 });
-    expect(await marked(2, 899, ["usd", "a", "b"]), "the mark before").to.deep.equal({ usd: 1 });
-    expect(await marked(4, 1_200, ["usd", "a", "c"])).to.deep.equal({ usd: 1, a: 5, c: 10 });
-    expect(await marked(0, 200, ["usd"]), "nothing before").to.deep.equal({});
+    await store.write([put(priceLinks, toAnchorRows([USD], { chainId: CHAIN_ID, blockNumber: 0, time: 7 }))]);
+    await at(1, 610, [link({ token: A, parent: USD }), link({ token: B, parent: A })]);
+    await at(2, 899, [link({ token: A, parent: USD, price: 3 })]);
+    await at(3, 900, [link({ token: A, parent: USD, price: 5 }), link({ token: C, parent: A })]);
+    await at(4, 1_190, [B]);
+    expect(await marked(4, 1_190, [USD, A, C])).to.deep.equal({ [USD]: 1, [A]: 3, [B]: 6 });
+    expect(await marked(2, 899, [USD, A, B]), "the mark before").to.deep.equal({ [USD]: 1 });
+    expect(await marked(4, 1_200, [USD, A, C])).to.deep.equal({ [USD]: 1, [A]: 5, [C]: 10 });
+    expect(await marked(0, 200, [USD]), "nothing before").to.deep.equal({});
   });
 
   it("give at every block what the walk gave there, bit for bit", async () => {
@@ -183,7 +178,7 @@ describeLong("price links", () => {
           const stored = await readPrices(own, { chainId: CHAIN_ID, tokens: TOKENS, block: 100 + i });
           const found = new Map([...stored].map(([token, { changedAt: _, ...price }]) => [token, price]));
           expectSame(found, prices, `block ${i}`);
-          expect(found.get("u")).to.deep.equal({ usd: 1, hops: 0, link: undefined });
+          expect(found.get(ANCHORS[0] as string)).to.deep.equal({ usd: 1, hops: 0, link: undefined });
           priced += found.size - ANCHORS.length;
         }
         await own.close();

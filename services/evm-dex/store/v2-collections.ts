@@ -20,7 +20,7 @@ export const v2Rollups = collection({
   name: "v2_rollups",
   fields: {
     chainId: "int",
-    poolAddress: "text",
+    poolAddress: "hex",
     /** Seconds: 3600 or 86400. */
     span: "int",
     /** Unix seconds, a multiple of span. */
@@ -45,7 +45,7 @@ export const v2LargeSwaps = collection({
   name: "v2_large_swaps",
   fields: {
     chainId: "int",
-    poolAddress: "text",
+    poolAddress: "hex",
     /** Unix seconds, a multiple of 3600. */
     start: "int",
     /** LargeSwap objects. */
@@ -68,9 +68,9 @@ export const lpEvents = collection({
     chainId: "int",
     blockNumber: "int",
     logIndex: "int",
-    wallet: "text",
-    poolAddress: "text",
-    blockHash: "text",
+    wallet: "hex",
+    poolAddress: "hex",
+    blockHash: "hex",
     /** Unix seconds. */
     time: "int",
     /** The position after the event: balance, staked, index0, index1, earned0, earned1 (positionText, metrics/lp-position.ts). */
@@ -86,8 +86,8 @@ export const lpPositions = collection({
   name: "lp_positions",
   fields: {
     chainId: "int",
-    wallet: "text",
-    poolAddress: "text",
+    wallet: "hex",
+    poolAddress: "hex",
     /** As in lp_events. */
     position: "text",
     /**
@@ -162,7 +162,7 @@ export const knownWallets = collection({
  */
 export const lpAnchors = collection({
   name: "lp_anchors",
-  fields: { chainId: "int", wallet: "text", poolAddress: "text", balance: "bigint", staked: "bigint" },
+  fields: { chainId: "int", wallet: "hex", poolAddress: "hex", balance: "bigint", staked: "bigint" },
   key: ["chainId", "wallet", "poolAddress"],
   indexes: [],
   shardKey: ["chainId", "wallet", "poolAddress"],

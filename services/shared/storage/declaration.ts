@@ -1,4 +1,4 @@
-import type { Collection, FieldType, Index } from "./port.ts";
+import type { Collection, FieldSpec, Fields, FieldType, Index } from "./port.ts";
 
 export interface FieldInfo {
   readonly name: string;
@@ -30,7 +30,7 @@ export interface CompiledCollection {
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,59}$/;
-const TYPES: ReadonlySet<string> = new Set(["text", "int", "float", "bool", "bigint", "json"]);
+const TYPES: ReadonlySet<string> = new Set(["text", "hex", "int", "float", "bool", "bigint", "json"]);
 
 /** Checks a declaration. @throws TypeError that names the collection and the fault. */
 export function compileCollection(collection: Collection): CompiledCollection {
@@ -65,7 +65,7 @@ export function compileCollection(collection: Collection): CompiledCollection {
   const key = fieldsOf(collection.key, "key");
   for (const field of key) {
     if (field.nullable || field.type === "float")
-      fail(`key field "${field.name}" must be text, int, bool or bigint and not nullable`);
+      fail(`key field "${field.name}" must be text, hex, int, bool or bigint and not nullable`);
   }
   const compiled = (list: readonly Index[]): DeclaredIndex[] =>
     list.map((index) =>
@@ -153,9 +153,28 @@ function isExtension(earlier: Described, later: Described, former: readonly stri
   const known = new Set([...later.indexes, ...former]);
   if (!earlier.indexes.every((index) => known.has(index))) return false;
   return (
-    Object.entries(earlier.fields).every(([name, spec]) => later.fields[name] === spec) &&
+    Object.entries(earlier.fields).every(([name, spec]) => isSpecOf(spec, later.fields[name])) &&
     Object.entries(later.fields).every(([name, spec]) => name in earlier.fields || spec.endsWith("?"))
   );
+}
+
+/** Whether values of a field are those of a later one: what became hex was hex before, and is stored as it was. */
+function isSpecOf(earlier: string, later: string | undefined): boolean {
+  return earlier === later || (later !== undefined && earlier === later.replace("hex", "text"));
+}
+
+/**
+ * The collection as an engine has it that stores hex in another way than text: where a field was declared as text when the
+ * data was written, it stays text.
+ */
+export function asStored(collection: Collection, stored: string | undefined): Collection {
+  if (stored === undefined) return collection;
+  const before = (JSON.parse(stored) as Described).fields;
+  const fields = Object.entries(collection.fields).map(([name, spec]) => {
+    const asText = spec.replace("hex", "text") as FieldSpec;
+    return [name, before[name] === asText ? asText : spec];
+  });
+  return { ...collection, fields: Object.fromEntries(fields) as Fields };
 }
 
 /** What a stored declaration lacks, and which indexes of earlier versions it still has. */
@@ -257,12 +276,14 @@ export function undeclaredError({ name }: CompiledCollection, place: string): Er
 }
 
 /** The declared collections of an open store, found by their declaration object. */
-export class DeclaredCollections<T extends { readonly declared: CompiledCollection }> {
-  readonly #byName = new Map<string, T>();
+export class DeclaredCollections<T> {
+  readonly #byName = new Map<string, { readonly entry: T; readonly fingerprint: string }>();
   readonly #byObject = new WeakMap<Collection, T>();
 
   add(collection: Collection, entry: T): void {
-    this.#byName.set(entry.declared.name, entry);
+    // Not that of the entry, whose fields may be stored in another way.
+    const { fingerprint } = compileCollection(collection);
+    this.#byName.set(collection.name, { entry, fingerprint });
     this.#byObject.set(collection, entry);
   }
 
@@ -270,13 +291,13 @@ export class DeclaredCollections<T extends { readonly declared: CompiledCollecti
   get(collection: Collection): T {
     const known = this.#byObject.get(collection);
     if (known !== undefined) return known;
-    const entry = this.#byName.get(collection.name);
-    if (entry === undefined || compileCollection(collection).fingerprint !== entry.declared.fingerprint) {
+    const named = this.#byName.get(collection.name);
+    if (named === undefined || compileCollection(collection).fingerprint !== named.fingerprint) {
       throw new Error(
         `Cannot use collection "${collection.name}": store.declare was not called with this declaration`,
       );
     }
-    this.#byObject.set(collection, entry);
-    return entry;
+    this.#byObject.set(collection, named.entry);
+    return named.entry;
   }
 }

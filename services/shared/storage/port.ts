@@ -3,17 +3,18 @@
  * Adapters: sqlite/ (embedded default) and mongodb/. suite.ts is the contract that both must pass.
  *
  * Field types and their values in a row:
- *   text → string · int → number (exact to ±2^53) · float → number · bool → boolean
+ *   text → string · hex → "" or a string of 0x and lower-case hex digits in pairs: an address, a hash · int → number (exact to ±2^53) · float → number · bool → boolean
  *   bigint → bigint (any size up to ±2^256, ordered numerically) · json → plain arrays/objects (not filterable)
  */
 import type { RowList, Rows } from "./row-list.ts";
 
-export type FieldType = "text" | "int" | "float" | "bool" | "bigint" | "json";
+export type FieldType = "text" | "hex" | "int" | "float" | "bool" | "bigint" | "json";
 export type FieldSpec = FieldType | `${FieldType}?`;
 export type Fields = Readonly<Record<string, FieldSpec>>;
 
 interface ValueOfType {
   text: string;
+  hex: string;
   int: number;
   float: number;
   bool: boolean;

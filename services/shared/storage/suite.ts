@@ -2,6 +2,7 @@ import { describeLong } from "../testkit/describe.ts";
 import { describeDeclarations } from "./suite/declarations.ts";
 import { describeFences } from "./suite/fences.ts";
 import type { SuiteOptions } from "./suite/fixture.ts";
+import { describeHex } from "./suite/hex.ts";
 import { describePlans } from "./suite/plans.ts";
 import { describeQueries } from "./suite/queries.ts";
 import { describeRaces } from "./suite/races.ts";
@@ -16,6 +17,7 @@ export function describeStore(name: string, options: SuiteOptions): void {
   describeLong(`store contract: ${name}`, () => {
     describeDeclarations(options);
     describeValues(options);
+    describeHex(options);
     describeQueries(options);
     describeSums(options);
     describeWrites(options);

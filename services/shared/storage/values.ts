@@ -47,6 +47,11 @@ function bareEncoder(
         return encodeText === undefined ? value : encodeText(value);
       };
     }
+    case "hex":
+      return (value) => {
+        if (!isHex(value)) throw error(value, "0x and lower-case hex digits in pairs, or empty");
+        return value;
+      };
     case "int":
       return (value) => {
         if (!Number.isSafeInteger(value)) throw error(value, "an integer within ±(2^53 − 1)");
@@ -85,6 +90,17 @@ function bareEncoder(
         return text;
       };
   }
+}
+
+function isHex(value: unknown): value is string {
+  if (value === "") return true;
+  if (typeof value !== "string" || value.length < 4 || value.length % 2 !== 0) return false;
+  if (!value.startsWith("0x")) return false;
+  for (let at = 2; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (code < 48 || code > 102 || (code > 57 && code < 97)) return false;
+  }
+  return true;
 }
 
 /** Decodes a stored value; undefined where the stored value is already the row's value. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ColumnType, ParquetColumn } from "../../../shared/archive/parquet-file.ts";
-import type { Filter, OrderBy, RowOf, Store } from "../../../shared/storage/port.ts";
+import type { FieldType, Filter, OrderBy, RowOf, Store } from "../../../shared/storage/port.ts";
 import { DAY } from "../../metrics/bucket.ts";
 import { readIntegers } from "../../protocols/integers.ts";
 import { poolEvents } from "../../store/collections.ts";
@@ -61,7 +61,7 @@ export function columnsOf({ collection, times }: RawCollection): ArchiveColumn[]
         read: (row: Row) => String(readIntegers(row.amounts as string)[i] ?? 0n),
       }));
     const nullable = spec.endsWith("?");
-    const type = times.includes(name) ? "time" : TYPES[spec.replace("?", "") as keyof typeof TYPES];
+    const type = times.includes(name) ? "time" : TYPES[spec.replace("?", "") as FieldType];
     const read =
       spec === "bigint" || spec === "bigint?"
         ? (row: Row) => (row[name] === null ? null : String(row[name]))
@@ -70,10 +70,10 @@ export function columnsOf({ collection, times }: RawCollection): ArchiveColumn[]
   });
 }
 
-const TYPES = {
-  ...{ text: "text", int: "int", float: "float", bool: "bool" },
+const TYPES: Readonly<Record<FieldType, ColumnType>> = {
+  ...{ text: "text", hex: "text", int: "int", float: "float", bool: "bool" },
   ...{ bigint: "text", json: "text" },
-} satisfies Record<string, ColumnType>;
+};
 
 /** All rows of some blocks, the first block first. */
 async function* pagesForwards(

@@ -19,9 +19,10 @@ export function address(n: number): Hex {
   return `0x${n.toString(16).padStart(40, "0")}`;
 }
 
-/** The n-th 32-byte hash; `branch` distinguishes two chains. */
+/** The n-th 32-byte hash, n of any sign; `branch` distinguishes two chains. */
 export function hash(n: number, branch = 0): Hex {
-  return `0x${branch.toString(16).padStart(8, "0")}${n.toString(16).padStart(56, "0")}`;
+  const bits = BigInt.asUintN(224, BigInt(n));
+  return `0x${branch.toString(16).padStart(8, "0")}${bits.toString(16).padStart(56, "0")}`;
 }
 
 export function poolRow(row: Partial<PoolRow> = {}): PoolRow {

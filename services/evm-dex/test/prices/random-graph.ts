@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import type { PriceEdge } from "../../price/edges.ts";
 
-export const ANCHORS = ["u", "v"];
-export const TOKENS = [...ANCHORS, "a", "b", "c", "d", "e", "f", "g", "h"];
+export const ANCHORS = ["0x01", "0x02"];
+export const TOKENS = [...ANCHORS, "0x0a", "0x0b", "0x0c", "0x0d", "0x0e", "0x0f", "0x10", "0x11"];
 
 /** What becomes of a pool. */
 interface Change {

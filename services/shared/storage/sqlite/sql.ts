@@ -10,6 +10,7 @@ export interface Sql {
 
 const COLUMN_TYPE = {
   text: "TEXT",
+  hex: "BLOB",
   int: "INTEGER",
   float: "REAL",
   bool: "INTEGER",
@@ -17,7 +18,7 @@ const COLUMN_TYPE = {
   json: "TEXT",
 } as const;
 /** Approximate bytes of a value, to choose the table's layout. */
-const COLUMN_BYTES = { text: 40, int: 4, float: 8, bool: 1, bigint: 24, json: 400 } as const;
+const COLUMN_BYTES = { text: 40, hex: 26, int: 4, float: 8, bool: 1, bigint: 24, json: 400 } as const;
 /** A 20th of a page of 8 KiB: beyond it, SQLite's advice against WITHOUT ROWID holds (rows also fill the inner nodes). */
 const CLUSTERED_ROW_BYTES = 400;
 /**
@@ -46,6 +47,23 @@ export const SQLITE_DIALECT: Dialect = {
 /** Names are checked by compileCollection: letters, digits and _ only. */
 const quoted = (name: string): string => `"${name}"`;
 const list = (fields: readonly FieldInfo[]): string => fields.map((field) => quoted(field.name)).join(", ");
+
+/**
+ * A field's value as it is read. Hex is stored as its bytes: half as long, in the same order. Nothing is "", as the length of
+ * nothing is 0, and null is null.
+ */
+function readSql({ name, type }: FieldInfo, from = ""): string {
+  const column = `${from}${quoted(name)}`;
+  return type === "hex" ? `substr('0x', 1, 2 * length(${column})) || lower(hex(${column}))` : column;
+}
+
+const readListSql = (fields: readonly FieldInfo[], from?: string): string =>
+  fields.map((field) => readSql(field, from)).join(", ");
+
+/** A field's value as it is written and compared. */
+function valueSql({ type }: FieldInfo, value = "?"): string {
+  return type === "hex" ? `unhex(substr(${value}, 3))` : value;
+}
 
 /**
  * Statements that create table and indexes. Narrow rows live in key order (WITHOUT ROWID); wide rows in order of
@@ -116,14 +134,14 @@ export function insertIfAbsentSql(declared: CompiledCollection): string {
 }
 
 function insertSql(declared: CompiledCollection, rows = 1): string {
-  const row = `(${declared.fields.map(() => "?").join(", ")})`;
+  const row = `(${declared.fields.map((field) => valueSql(field)).join(", ")})`;
   return `INSERT INTO ${quoted(declared.name)} (${list(declared.fields)}) VALUES ${Array(rows).fill(row).join(", ")}`;
 }
 
 /** Replaces the row that matches; parameters are all fields in order, then those of `where`. */
 export function updateSql(declared: CompiledCollection, where: readonly Predicate[]): Sql {
   const condition = whereSql(where);
-  const assignments = declared.fields.map((field) => `${quoted(field.name)} = ?`).join(", ");
+  const assignments = declared.fields.map((field) => `${quoted(field.name)} = ${valueSql(field)}`).join(", ");
   return {
     text: `UPDATE ${quoted(declared.name)} SET ${assignments}${condition.text}`,
     params: condition.params,
@@ -137,7 +155,7 @@ export function deleteSql(declared: CompiledCollection, where: readonly Predicat
 
 /** Parameters are the key's values in order. */
 export function selectByKeySql(declared: CompiledCollection): string {
-  return `SELECT ${list(declared.fields)} FROM ${quoted(declared.name)} WHERE ${keySql(declared)}`;
+  return `SELECT ${readListSql(declared.fields)} FROM ${quoted(declared.name)} WHERE ${keySql(declared)}`;
 }
 
 /**
@@ -146,7 +164,7 @@ export function selectByKeySql(declared: CompiledCollection): string {
  * which JSON would round.
  */
 export function selectByKeysSql(declared: CompiledCollection): string {
-  const same = declared.key.map((field, i) => `row.${quoted(field.name)} = k.value ->> ${i}`);
+  const same = declared.key.map((field, i) => `row.${quoted(field.name)} = ${keyValueSql(field, i)}`);
   return selectEachSql(declared, same);
 }
 
@@ -156,9 +174,10 @@ export function selectByKeysSql(declared: CompiledCollection): string {
  * selectByKeysSql.
  */
 export function selectLastSql(declared: CompiledCollection, fields = declared.key): string {
-  const same = fields.slice(0, -1).map((field, i) => `${quoted(field.name)} = k.value ->> ${i}`);
-  const last = quoted((fields.at(-1) as FieldInfo).name);
-  const upTo = [...same, `${last} <= k.value ->> ${same.length}`].join(" AND ");
+  const same = fields.slice(0, -1).map((field, i) => `${quoted(field.name)} = ${keyValueSql(field, i)}`);
+  const lastField = fields.at(-1) as FieldInfo;
+  const last = quoted(lastField.name);
+  const upTo = [...same, `${last} <= ${keyValueSql(lastField, same.length)}`].join(" AND ");
   if (fields === declared.key) {
     const found = `row.${last} = (SELECT max(${last}) FROM ${quoted(declared.name)} WHERE ${upTo})`;
     return selectEachSql(declared, [...same.map((condition) => `row.${condition}`), found]);
@@ -170,10 +189,14 @@ export function selectLastSql(declared: CompiledCollection, fields = declared.ke
   return selectEachSql(declared, [`(${key}) = ${found}`]);
 }
 
+/** A value of the key that json_each is at. */
+function keyValueSql(field: FieldInfo, place: number): string {
+  return valueSql(field, `k.value ->> ${place}`);
+}
+
 /** CROSS JOIN: the keys decide the order, each is one look-up. */
 function selectEachSql(declared: CompiledCollection, conditions: readonly string[]): string {
-  const columns = declared.fields.map((field) => `row.${quoted(field.name)}`).join(", ");
-  return `SELECT ${columns} FROM json_each(?) AS k CROSS JOIN ${quoted(declared.name)} AS row WHERE ${conditions.join(" AND ")}`;
+  return `SELECT ${readListSql(declared.fields, "row.")} FROM json_each(?) AS k CROSS JOIN ${quoted(declared.name)} AS row WHERE ${conditions.join(" AND ")}`;
 }
 
 /** Parameters are the key's values in order. */
@@ -182,7 +205,7 @@ export function deleteByKeySql(declared: CompiledCollection): string {
 }
 
 function keySql(declared: CompiledCollection): string {
-  return declared.key.map((field) => `${quoted(field.name)} = ?`).join(" AND ");
+  return declared.key.map((field) => `${quoted(field.name)} = ${valueSql(field)}`).join(" AND ");
 }
 
 export function countSql(declared: CompiledCollection, selection: ParsedSelection): Sql {
@@ -203,12 +226,15 @@ export function sumSql(
   };
 }
 
-export function selectSql(declared: CompiledCollection, query: ParsedQuery): Sql {
+export function selectSql(
+  declared: CompiledCollection,
+  query: ParsedQuery,
+  columns = readListSql(query.fields),
+): Sql {
   const from = fromSql(declared, query);
   const params = [...from.params];
   // A projection without fields still yields one (empty) row for each match.
-  const columns = query.fields.length === 0 ? "NULL" : list(query.fields);
-  let text = `SELECT ${columns} FROM ${from.text}`;
+  let text = `SELECT ${columns || "NULL"} FROM ${from.text}`;
   if (query.order.length > 0) text += ` ORDER BY ${query.order.map(orderSql).join(", ")}`;
   if (query.limit !== Number.POSITIVE_INFINITY || query.skip > 0) {
     text += " LIMIT ? OFFSET ?";
@@ -223,9 +249,10 @@ export const TEXT_SEPARATOR = "\x01\x03";
 
 /** One row: the texts of the rows' only field, joined; null for no rows. */
 export function selectJoinedSql(declared: CompiledCollection, query: ParsedQuery): Sql {
-  const rows = selectSql(declared, query);
+  const rows = selectSql(declared, query, list(query.fields));
+  const [field] = query.fields as [FieldInfo];
   return {
-    text: `SELECT group_concat(${list(query.fields)}, char(1, 3)) FROM (${rows.text})`,
+    text: `SELECT group_concat(${readSql(field)}, char(1, 3)) FROM (${rows.text})`,
     params: rows.params,
   };
 }
@@ -261,12 +288,12 @@ function conditionSql(predicate: Predicate, params: Stored[]): string {
     case "in": {
       const values = padded(predicate.values);
       params.push(...values);
-      const inList = `${column} IN (${values.map(() => "?").join(", ")})`;
+      const inList = `${column} IN (${values.map(() => valueSql(predicate.field)).join(", ")})`;
       return predicate.orNull ? `(${inList} OR ${column} IS NULL)` : inList;
     }
     default:
       params.push(predicate.value);
-      return `${column} ${COMPARISON[predicate.op]} ?`;
+      return `${column} ${COMPARISON[predicate.op]} ${valueSql(predicate.field)}`;
   }
 }
 
@@ -295,5 +322,10 @@ const LEAST_TEXTS = 32;
 /** Whether a long list of one text field is asked for: see selectJoinedSql. */
 export function isTextList({ fields, limit }: ParsedQuery): boolean {
   const [field] = fields;
-  return fields.length === 1 && field?.type === "text" && !field.nullable && limit >= LEAST_TEXTS;
+  return (
+    fields.length === 1 &&
+    (field?.type === "text" || field?.type === "hex") &&
+    !field.nullable &&
+    limit >= LEAST_TEXTS
+  );
 }

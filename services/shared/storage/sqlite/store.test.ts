@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { collection, put } from "../port.ts";
 import { describeStore } from "../suite.ts";
+import { openConnection } from "./open-connection.ts";
 import { openSqliteStore } from "./store.ts";
 
 describeStore("sqlite in memory", {
@@ -21,6 +22,38 @@ describeStore("sqlite in a file", {
       remove: () => rm(dir, { recursive: true, force: true }),
     };
   },
+});
+
+describe("sqlite hex", () => {
+  const fields = { id: "int", pool: "hex" } as const;
+  const pools = collection({ name: "pools", fields, key: ["id"], indexes: [], shardKey: ["id"] });
+  const earlier = { ...pools, fields: { id: "int", pool: "text" } } as const;
+  const row = { id: 1, pool: `0x${"0f".repeat(20)}` };
+
+  for (const [declared, stored] of [
+    [pools, ["blob", 20]],
+    [earlier, ["text", 42]],
+  ] as const) {
+    it(`is ${stored.join(" of ")} bytes where the file was made with ${declared.fields.pool} fields`, async () => {
+      const dir = await mkdtemp(join(tmpdir(), "store-"));
+      try {
+        const path = join(dir, "store.sqlite");
+        const made = await openSqliteStore({ path });
+        await made.declare([declared]);
+        await made.close();
+        const store = await openSqliteStore({ path });
+        await store.declare([pools]);
+        await store.write([put(pools, [row])]);
+        expect(await store.find(pools, { filter: { pool: row.pool } })).to.deep.equal([row]);
+        await store.close();
+        const connection = await openConnection({ path, readOnly: true });
+        expect(connection.all("SELECT typeof(pool), length(pool) FROM pools")).to.deep.equal([stored]);
+        connection.close();
+      } finally {
+        await rm(dir, { recursive: true, force: true });
+      }
+    });
+  }
 });
 
 describe("sqlite log", () => {

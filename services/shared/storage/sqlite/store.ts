@@ -6,6 +6,7 @@
  */
 import { writeCopies } from "../bulk-writer.ts";
 import {
+  asStored,
   type CompiledCollection,
   changedDeclarationError,
   compileCollection,
@@ -157,13 +158,13 @@ class SqliteStore implements Store {
   }
 
   async declare(collections: readonly Collection[]): Promise<void> {
-    const entries = collections.map(
-      (collection) => [collection, entryOf(compileCollection(collection))] as const,
-    );
     const readStored = (): ReadonlyMap<string, string> => readDeclarations(this.#connection);
+    const compiled = (stored: ReadonlyMap<string, string>): CompiledCollection[] =>
+      collections.map((collection) => compileCollection(asStored(collection, stored.get(collection.name))));
     const missing = (stored: ReadonlyMap<string, string>): CompiledCollection[] => {
-      const declarations = new Map(entries.map(([, { declared }]) => [declared.name, declared]));
-      for (const [, { declared }] of entries) {
+      const all = compiled(stored);
+      const declarations = new Map(all.map((declared) => [declared.name, declared]));
+      for (const declared of all) {
         const before = stored.get(declared.name) ?? declarations.get(declared.name)?.fingerprint;
         if (extensionOf(String(before), declared) === undefined) {
           throw changedDeclarationError(declared, { stored: String(before), place: this.#path });
@@ -193,7 +194,9 @@ class SqliteStore implements Store {
         }
       });
     });
-    for (const [collection, entry] of entries) this.#collections.add(collection, entry);
+    const stored = await this.#connection.retrying(readStored);
+    for (const [i, declared] of compiled(stored).entries())
+      this.#collections.add(collections[i] as Collection, entryOf(declared));
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {

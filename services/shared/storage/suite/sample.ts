@@ -9,6 +9,8 @@ export const samples = collection({
     address: "text",
     dex: "text",
     symbol: "text?",
+    owner: "hex",
+    txHash: "hex?",
     blockTime: "int",
     tick: "int?",
     tvlUsd: "float?",
@@ -28,12 +30,16 @@ export const samples = collection({
     { fields: ["amount"] },
     { fields: ["tick", "tvlUsd"], carries: ["verified", "stable"] },
     { fields: ["dex", "price"], descending: ["price"] },
+    { fields: ["owner", "tick"], carries: ["txHash"] },
   ],
   shardKey: ["chainId", "address"],
 });
 
 export type Sample = RowOf<typeof samples>;
 export type SampleQuery = Query<Sample>;
+
+/** Of several lengths, in their order. */
+export const HEX: readonly string[] = ["", "0x00", "0x0001", "0x09", "0x0a", `0x${"ab".repeat(32)}`, "0xff"];
 
 /** A plain row, to be changed where a test needs it. */
 export function sample(i: number, changes: Partial<Sample> = {}): Sample {
@@ -42,6 +48,8 @@ export function sample(i: number, changes: Partial<Sample> = {}): Sample {
     address: `0x${i.toString(16).padStart(40, "0")}`,
     dex: `dex ${i % 3}`,
     symbol: `T${i}`,
+    owner: HEX[i % HEX.length] as string,
+    txHash: null,
     blockTime: 1_700_000_000 + i,
     tick: i - 50,
     tvlUsd: i * 1.5,
@@ -96,6 +104,8 @@ const VALUES = {
   address: fc.constantFrom(...ODD_TEXTS),
   dex: fc.constantFrom("uni", "pancake", "$dex"),
   symbol: nullable(fc.constantFrom(...ODD_TEXTS)),
+  owner: fc.constantFrom(...HEX),
+  txHash: nullable(fc.constantFrom(...HEX)),
   blockTime: fc.constantFrom(0, 1, 1_700_000_000, 5_000_000_000, Number.MAX_SAFE_INTEGER),
   tick: nullable(fc.constantFrom(-887_272, -1, 0, 1, 887_272, Number.MIN_SAFE_INTEGER)),
   tvlUsd: nullable(fc.constantFrom(-1.5, 0, 1, 1.1, 0.1 + 0.2, 1e300, 5e-324)),

@@ -14,6 +14,7 @@ const SHARDED = { sharded: true };
 /** A value of a field's type: few different ones, so that lists and ranges meet. */
 const VALUES: Record<FieldInfo["type"], fc.Arbitrary<unknown>> = {
   text: fc.constantFrom("", "a", "0xab", "b c"),
+  hex: fc.constantFrom("", "0xab", "0xabcd"),
   int: fc.integer({ min: -3, max: 90_000_000 }),
   float: fc.double({ noNaN: true, noDefaultInfinity: true }),
   bool: fc.boolean(),
