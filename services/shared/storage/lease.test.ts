@@ -205,6 +205,52 @@ describe("lease", () => {
     expect(String(lease.lost.reason)).to.contain("not be renewed in time");
     await lease.release();
   });
+
+  for (const engine of ["sqlite", "mongodb"] as const) {
+    it(`is ${engine === "sqlite" ? "kept" : "lost"} where ${engine} takes longer than the time to renew it`, async () => {
+      let answer = () => {};
+      let isSlow = false;
+      const slow = new Proxy(first, {
+        get(target, name) {
+          if (name === "engine") return engine;
+          const own: unknown = Reflect.get(target, name);
+          if (typeof own !== "function") return own;
+          return async (...args: unknown[]) => {
+            if (name === "compareAndSet" && isSlow) await new Promise<void>((resolve) => (answer = resolve));
+            return own.apply(target, args);
+          };
+        },
+      });
+      let nowMs = 0;
+      const lease = await acquireLease(slow, { name: "slow", holder: "one", ttlMs: 200, now: () => nowMs });
+      if (lease === undefined) throw new Error("the waiting was ended");
+      isSlow = true;
+      const renewal = lease.renew();
+      nowMs = 300;
+      const isLost = await Promise.race([
+        new Promise<boolean>((resolve) => lease.lost.addEventListener("abort", () => resolve(true))),
+        // Four times as long as until the next look at it.
+        new Promise<boolean>((resolve) => setTimeout(resolve, 200, false)),
+      ]);
+      expect(isLost).to.equal(engine === "mongodb");
+      isSlow = false;
+      answer();
+      // The row is ours: it is renewed on both, but what was lost stays lost.
+      expect(await renewal).to.equal(true);
+      expect(lease.lost.aborted).to.equal(isLost);
+      await lease.release();
+    });
+  }
+
+  it("is lost to another who took it while a renewal was under way on SQLite", async () => {
+    const lease = await acquireLease(first, { name: "taken", holder: "one", ttlMs: 10_000 });
+    const row = await second.get(leases, { name: "taken" });
+    if (lease === undefined || row === undefined) throw new Error("nobody holds it");
+    await second.write([put(leases, [{ ...row, holder: "two", token: row.token + 1 }])]);
+    expect(await lease.renew()).to.equal(false);
+    expect(String(lease.lost.reason)).to.contain("another process has taken the lease");
+    await lease.release();
+  });
 });
 
 /** Until the condition holds; mocha's timeout is the bound. */

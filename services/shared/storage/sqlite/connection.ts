@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { isDamaged } from "../damage.ts";
 import type { Stored } from "../values.ts";
+import type { Cell } from "./cell.ts";
 import {
   allRows,
   changeRows,
@@ -68,7 +69,7 @@ export class Connection {
   }
 
   /** Runs once and returns how many rows changed. */
-  run(sql: string, params: readonly Stored[]): number {
+  run(sql: string, params: readonly Cell[]): number {
     return changeRows(this.prepare(sql), params);
   }
 

@@ -4,6 +4,7 @@
  */
 import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
 import type { Stored } from "../values.ts";
+import type { Cell } from "./cell.ts";
 
 export type Database = DatabaseSyncInstance;
 export type Statement = StatementSyncInstance;
@@ -27,7 +28,7 @@ export function allRows(statement: Statement, params: readonly Stored[]): Stored
 }
 
 /** Returns how many rows were changed. */
-export function changeRows(statement: Statement, params: readonly Stored[]): number {
+export function changeRows(statement: Statement, params: readonly Cell[]): number {
   return Number(statement.run(...exact(params)).changes);
 }
 
@@ -52,10 +53,10 @@ export function primaryCodeOf(error: unknown): number | undefined {
  * The driver makes 0 of a number above 0 and below Number.EPSILON (its sqlite_impl.cpp, BindSingleParameter of 2.3.0). As
  * text it becomes the same double in a REAL column, and beside one.
  */
-function exact(params: readonly Stored[]): readonly Stored[] {
+function exact(params: readonly Cell[]): readonly Cell[] {
   return params.some(isTiny) ? params.map((value) => (isTiny(value) ? String(value) : value)) : params;
 }
 
-function isTiny(value: Stored): boolean {
+function isTiny(value: Cell): value is number {
   return typeof value === "number" && value > 0 && value < Number.EPSILON;
 }

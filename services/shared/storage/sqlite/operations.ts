@@ -3,11 +3,12 @@ import { ConflictError, type WriteStep } from "../port.ts";
 import { parseFilter } from "../query.ts";
 import type { Rows } from "../row-list.ts";
 import type { Stored } from "../values.ts";
+import type { Cell } from "./cell.ts";
 import type { Connection } from "./connection.ts";
 import { changeRows } from "./driver.ts";
 import { type NextRow, type PackedCells, readCells } from "./packed/cells.ts";
 import { PackedRows } from "./packed/row-list.ts";
-import { type Entry, encodeRow, keyPredicates, ROWS_A_CALL } from "./rows.ts";
+import { type Entry, encodeCells, keyPredicates, ROWS_A_CALL } from "./rows.ts";
 import { countSql, deleteByKeySql, deleteSql } from "./sql.ts";
 
 /** Rows to insert or replace. */
@@ -81,7 +82,7 @@ function putRows(entry: Entry, rows: Rows<ObjectRow>): PutRows {
     read() {
       const each = rows[Symbol.iterator]();
       return (into, place) => {
-        encodeRow(entry, each.next().value as ObjectRow, into, place);
+        encodeCells(entry, each.next().value as ObjectRow, into, place);
       };
     },
   };
@@ -109,7 +110,7 @@ function runPut(connection: Connection, { one, many, width, count, read }: PutRo
   const left = count % ROWS_A_CALL;
   if (count > left) {
     const statement = connection.prepare(many);
-    const params: Stored[] = new Array(width * ROWS_A_CALL).fill(null);
+    const params: Cell[] = new Array(width * ROWS_A_CALL).fill(null);
     for (let done = left; done < count; done += ROWS_A_CALL) {
       for (let i = 0; i < ROWS_A_CALL; i++) next(params, width * i);
       changeRows(statement, params);
@@ -117,7 +118,7 @@ function runPut(connection: Connection, { one, many, width, count, read }: PutRo
   }
   if (left === 0) return;
   const statement = connection.prepare(one);
-  const params: Stored[] = new Array(width).fill(null);
+  const params: Cell[] = new Array(width).fill(null);
   for (let i = 0; i < left; i++) {
     next(params, 0);
     changeRows(statement, params);

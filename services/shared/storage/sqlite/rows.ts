@@ -2,6 +2,7 @@
 import type { CompiledCollection, FieldInfo } from "../declaration.ts";
 import type { Encoders, Predicate } from "../query.ts";
 import { decoderOf, encoderOf, type Stored } from "../values.ts";
+import { bytesOf, type Cell } from "./cell.ts";
 import { SQLITE_DIALECT, upsertSql } from "./sql.ts";
 
 /** A compiled collection with its encoders and statements. */
@@ -9,6 +10,8 @@ export interface Entry {
   readonly declared: CompiledCollection;
   readonly encoders: Encoders;
   readonly encode: readonly ((value: unknown) => Stored)[];
+  /** By field. */
+  readonly isHex: readonly boolean[];
   readonly upsert: string;
   /** The same for ROWS_A_CALL rows. */
   readonly upsertMany: string;
@@ -26,6 +29,7 @@ export function entryOf(declared: CompiledCollection): Entry {
     declared,
     encoders,
     encode,
+    isHex: declared.fields.map(({ type }) => type === "hex"),
     upsert: upsertSql(declared),
     upsertMany: upsertSql(declared, ROWS_A_CALL),
   };
@@ -41,6 +45,21 @@ export function encodeRow(
   const { fields } = declared;
   for (let i = 0; i < fields.length; i++) {
     into[from + i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
+  }
+  return into;
+}
+
+/** The same with hex as its bytes, as it is written. */
+export function encodeCells(
+  entry: Entry,
+  row: Readonly<Record<string, unknown>>,
+  into: Cell[],
+  from = 0,
+): Cell[] {
+  encodeRow(entry, row, into as Stored[], from);
+  for (let i = 0; i < entry.isHex.length; i++) {
+    const cell = into[from + i];
+    if (entry.isHex[i] && typeof cell === "string") into[from + i] = bytesOf(cell);
   }
   return into;
 }

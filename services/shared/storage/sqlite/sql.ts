@@ -1,11 +1,18 @@
 import type { CompiledCollection, DeclaredIndex, Extension, FieldInfo } from "../declaration.ts";
 import type { OrderTerm, ParsedQuery, ParsedSelection, Predicate } from "../query.ts";
 import type { Dialect, Stored } from "../values.ts";
+import type { Cell } from "./cell.ts";
 
 /** SQL with its parameters; values never become part of the text. */
 export interface Sql {
   readonly text: string;
   readonly params: readonly Stored[];
+}
+
+/** One that changes rows. */
+export interface Change {
+  readonly text: string;
+  readonly params: readonly Cell[];
 }
 
 const COLUMN_TYPE = {
@@ -60,7 +67,7 @@ function readSql({ name, type }: FieldInfo, from = ""): string {
 const readListSql = (fields: readonly FieldInfo[], from?: string): string =>
   fields.map((field) => readSql(field, from)).join(", ");
 
-/** A field's value as it is written and compared. */
+/** A text that a field is compared with. Rows are written as bytes (cell.ts): half the work. */
 function valueSql({ type }: FieldInfo, value = "?"): string {
   return type === "hex" ? `unhex(substr(${value}, 3))` : value;
 }
@@ -134,14 +141,14 @@ export function insertIfAbsentSql(declared: CompiledCollection): string {
 }
 
 function insertSql(declared: CompiledCollection, rows = 1): string {
-  const row = `(${declared.fields.map((field) => valueSql(field)).join(", ")})`;
+  const row = `(${declared.fields.map(() => "?").join(", ")})`;
   return `INSERT INTO ${quoted(declared.name)} (${list(declared.fields)}) VALUES ${Array(rows).fill(row).join(", ")}`;
 }
 
 /** Replaces the row that matches; parameters are all fields in order, then those of `where`. */
 export function updateSql(declared: CompiledCollection, where: readonly Predicate[]): Sql {
   const condition = whereSql(where);
-  const assignments = declared.fields.map((field) => `${quoted(field.name)} = ${valueSql(field)}`).join(", ");
+  const assignments = declared.fields.map((field) => `${quoted(field.name)} = ?`).join(", ");
   return {
     text: `UPDATE ${quoted(declared.name)} SET ${assignments}${condition.text}`,
     params: condition.params,

@@ -49,10 +49,11 @@ import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-co
 import { type Operation, operationsOf, release, runOperations } from "./operations.ts";
 import { PackedRowList } from "./packed/row-list.ts";
 import { readDeclarations } from "./read-declarations.ts";
-import { type Entry, encodeRow, entryOf, keyCells, keyPredicates, keyWriter, rowsOf } from "./rows.ts";
+import { type Entry, encodeCells, entryOf, keyCells, keyPredicates, keyWriter, rowsOf } from "./rows.ts";
 import { sizeOfFile } from "./size.ts";
 import { sortTexts } from "./sort-texts.ts";
 import {
+  type Change,
   countSql,
   createSql,
   ESCAPES,
@@ -99,9 +100,8 @@ class SqliteStore implements Store {
   readonly #views: Views | undefined;
 
   readonly #damage: Damage;
-  /** Those that are open. */
   /**
-   * While there is one, all is written by its thread, which holds the file's lock most of the time. Here even the write of a
+   * Those that are open. While there is one, all is written by its thread, which holds the file's lock most of the time. Here even the write of a
    * row would hold this thread while it waits for the lock, and miss the moments between two writes, in which this thread is
    * busy.
    */
@@ -228,7 +228,7 @@ class SqliteStore implements Store {
     return writer;
   }
 
-  #change({ text, params }: Sql): Promise<number> {
+  #change({ text, params }: Change): Promise<number> {
     return this.#connection.retrying(() => this.#connection.run(text, params));
   }
 
@@ -369,7 +369,7 @@ class SqliteStore implements Store {
   ): Promise<boolean> {
     const entry = this.#collections.get(target);
     const { declared, encoders } = entry;
-    const values = encodeRow(entry, row, []);
+    const values = encodeCells(entry, row, []);
     let sql: Sql = { text: insertIfAbsentSql(declared), params: [] };
     if (expected !== null) {
       sql = updateSql(declared, [...keyPredicates(entry, row), ...parseFilter(declared, encoders, expected)]);

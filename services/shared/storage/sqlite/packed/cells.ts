@@ -1,4 +1,14 @@
-import type { Stored } from "../../values.ts";
+import { type Cell, lengthOf, writeBytes } from "../cell.ts";
+import {
+  asBuffer,
+  emptySegment,
+  encodingOf,
+  openBytes,
+  readBytes,
+  SEGMENT_ROWS,
+  type Segment,
+  writeText,
+} from "./segment.ts";
 
 /** Cells of rows in memory that threads share, outside of the heap; in parts of SEGMENT_ROWS rows. */
 export interface PackedCells {
@@ -10,32 +20,20 @@ export interface PackedCells {
   readonly order?: Uint32Array;
 }
 
-export interface Segment {
-  /** By cell: its number, or the length of its text. */
-  readonly numbers: Float64Array;
-  readonly kinds: Uint8Array;
-  /** By row: where its texts begin, in characters; after the last row, where they end. */
-  readonly starts: Uint32Array;
-  /** All texts, one after the other. */
-  text: Uint8Array;
-  /** Bytes of a character. */
-  characterBytes: 1 | 2;
-}
-
 /** Fills `into` with the cells of the next row, from a place on. */
-export type NextRow = (into: Stored[], place: number) => void;
+export type NextRow = (into: Cell[], place: number) => void;
 
-export const SEGMENT_ROWS = 1_024;
 const NULL = 0;
 const NUMBER = 1;
 const TEXT = 2;
+const BYTES = 3;
 const BEYOND_LATIN1 = /[\u0100-\uffff]/;
-/** Room for texts that are longer than those before. */
-const TEXT_ROOM = 1.25;
 
 /** Packs rows of one width. Memory is used again once it is given back. */
 export class CellPacker {
   readonly #width: number;
+  /** By column, whether its texts are hex. */
+  readonly #isHex: readonly boolean[];
   readonly #free: Segment[] = [];
   #full: Segment[] = [];
   #open: Segment | undefined;
@@ -43,23 +41,38 @@ export class CellPacker {
   #rows = 0;
   #texts: string[] = [];
   #characters = 0;
+  #bytes = 0;
+  /** By column of hex: that of the row before, and where it is. */
+  #hex: (string | undefined)[] = [];
+  #hexAt: number[] = [];
 
-  constructor(width: number) {
+  constructor(width: number, isHex: readonly boolean[] = []) {
     this.#width = width;
+    this.#isHex = isHex;
   }
 
   get count(): number {
     return SEGMENT_ROWS * this.#full.length + this.#rows;
   }
 
-  add(cells: readonly Stored[]): void {
+  add(cells: readonly Cell[]): void {
     this.#open ??= this.#free.pop() ?? emptySegment(this.#width);
     const { numbers, kinds, starts } = this.#open;
     let place = this.#width * this.#rows;
     for (let i = 0; i < this.#width; i++, place++) {
-      const cell = cells[i] as Stored;
+      const cell = cells[i] as Cell;
       if (cell === null) kinds[place] = NULL;
-      else if (typeof cell === "string") {
+      else if (typeof cell === "object") {
+        kinds[place] = BYTES;
+        numbers[place] = this.#bytes;
+        const from = openBytes(this.#open, this.#bytes, cell.length);
+        this.#open.bytes.set(cell, from);
+        this.#bytes = from + cell.length;
+      } else if (typeof cell === "string" && this.#isHex[i]) {
+        kinds[place] = BYTES;
+        numbers[place] =
+          cell === this.#hex[i] ? (this.#hexAt[i] as number) : this.#addHex(this.#open, cell, i);
+      } else if (typeof cell === "string") {
         kinds[place] = TEXT;
         numbers[place] = cell.length;
         this.#texts.push(cell);
@@ -72,6 +85,18 @@ export class CellPacker {
     this.#rows += 1;
     starts[this.#rows] = this.#characters;
     if (this.#rows === SEGMENT_ROWS) this.#seal(this.#open);
+  }
+
+  /** Returns where its bytes are. */
+  #addHex(segment: Segment, hex: string, column: number): number {
+    const at = this.#bytes;
+    const length = lengthOf(hex);
+    const from = openBytes(segment, at, length);
+    writeBytes(hex, segment.bytes, from);
+    this.#bytes = from + length;
+    this.#hex[column] = hex;
+    this.#hexAt[column] = at;
+    return at;
   }
 
   /** The rows since the last time. */
@@ -90,17 +115,14 @@ export class CellPacker {
 
   #seal(segment: Segment): void {
     const text = this.#texts.join("");
-    const characterBytes = BEYOND_LATIN1.test(text) ? 2 : 1;
-    const bytes = characterBytes * text.length;
-    if (segment.text.length < bytes)
-      segment.text = new Uint8Array(new SharedArrayBuffer(Math.ceil(TEXT_ROOM * bytes)));
-    segment.characterBytes = characterBytes;
-    asBuffer(segment.text).write(text, encodingOf(segment));
+    writeText(segment, text, BEYOND_LATIN1.test(text) ? 2 : 1);
     this.#full.push(segment);
     this.#open = undefined;
     this.#rows = 0;
     this.#texts = [];
     this.#characters = 0;
+    this.#bytes = 0;
+    this.#hex = [];
   }
 }
 
@@ -127,31 +149,11 @@ export function readCells({ width, segments, order }: PackedCells): NextRow {
       const number = numbers[cell] as number;
       if (kinds[cell] === NUMBER) into[i] = number;
       else if (kinds[cell] === NULL) into[i] = null;
+      else if (kinds[cell] === BYTES) into[i] = readBytes(segment, number);
       else {
         into[i] = text.slice(character, character + number);
         character += number;
       }
     }
   };
-}
-
-function emptySegment(width: number): Segment {
-  const cells = width * SEGMENT_ROWS;
-  // Widest elements first: each view begins at a multiple of their size.
-  const bytes = new SharedArrayBuffer(9 * cells + 4 * (SEGMENT_ROWS + 1));
-  return {
-    numbers: new Float64Array(bytes, 0, cells),
-    starts: new Uint32Array(bytes, 8 * cells, SEGMENT_ROWS + 1),
-    kinds: new Uint8Array(bytes, 8 * cells + 4 * (SEGMENT_ROWS + 1), cells),
-    text: new Uint8Array(new SharedArrayBuffer(0)),
-    characterBytes: 1,
-  };
-}
-
-function encodingOf({ characterBytes }: Segment): "utf16le" | "latin1" {
-  return characterBytes === 2 ? "utf16le" : "latin1";
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -1,5 +1,6 @@
 import { orderOf, type RowList, type Rows } from "../../row-list.ts";
 import type { Stored } from "../../values.ts";
+import { type Cell, hexOf } from "../cell.ts";
 import { type Entry, encodeRow, rowsOf } from "../rows.ts";
 import { CellPacker, type NextRow, type PackedCells, readCells } from "./cells.ts";
 
@@ -16,7 +17,7 @@ export class PackedRowList<R extends Readonly<Record<string, unknown>>> implemen
     this.#entry = entry;
     this.#orderedBy = orderedBy;
     const { length } = entry.declared.fields;
-    this.#packer = new CellPacker(length);
+    this.#packer = new CellPacker(length, entry.isHex);
     this.#cells = new Array(length).fill(null);
   }
 
@@ -73,9 +74,10 @@ export class PackedRows<R> implements Rows<R> {
     const { fields } = this.#entry.declared;
     const read: NextRow = readCells(this.cells);
     for (let i = 0; i < this.length; i++) {
-      const cells: Stored[] = [];
+      const cells: Cell[] = [];
       read(cells, 0);
-      yield rowsOf([cells], fields)[0] as R;
+      const stored = cells.map((cell) => (cell instanceof Uint8Array ? hexOf(cell) : cell));
+      yield rowsOf([stored], fields)[0] as R;
     }
   }
 }

@@ -2,7 +2,7 @@ import type { BulkWriter, WriteStep } from "../../port.ts";
 import type { Connection } from "../connection.ts";
 import { CACHE_KB, limitCache, type SqliteOptions } from "../open-connection.ts";
 import { type Operation, release } from "../operations.ts";
-import type { Sql } from "../sql.ts";
+import type { Change } from "../sql.ts";
 import { startWriteThread } from "./write-thread.ts";
 
 /** Of a connection that only reads beside a writer: what is on the way to the rows. */
@@ -10,7 +10,7 @@ const READING_CACHE_KB = 8_192;
 
 export interface SqliteBulkWriter extends BulkWriter {
   /** Runs one statement in the thread, after the writes before it; returns how many rows it changed. */
-  change(statement: Sql): Promise<number>;
+  change(statement: Change): Promise<number>;
 }
 
 /** Writes to a store's file in a thread. While it does, the store's own connection keeps few pages: the thread has those that change. */
@@ -20,7 +20,7 @@ export function openBulkWriter(
     readonly connection: Connection;
     readonly operationsOf: (steps: readonly WriteStep[]) => Operation[];
     readonly run: (operations: readonly Operation[]) => Promise<void>;
-    readonly change: (statement: Sql) => Promise<number>;
+    readonly change: (statement: Change) => Promise<number>;
     readonly onFailure: (reason: string) => void;
     /** It is closed, or about to be. */
     readonly onClose: () => void;

@@ -1,4 +1,4 @@
-import type { Stored } from "../../values.ts";
+import type { Cell } from "../cell.ts";
 import type { Operation, PutRows } from "../operations.ts";
 import { CellPacker, type PackedCells, readCells } from "../packed/cells.ts";
 
@@ -48,7 +48,7 @@ export class OperationPacker {
 /** @throws TypeError for a value that its field cannot hold; then none of the rows is kept. */
 function packRows(packer: CellPacker, { width, count, read }: PutRows): PackedCells {
   const next = read();
-  const cells: Stored[] = new Array(width).fill(null);
+  const cells: Cell[] = new Array(width).fill(null);
   try {
     for (let row = 0; row < count; row++) {
       next(cells, 0);

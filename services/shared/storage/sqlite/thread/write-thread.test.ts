@@ -21,7 +21,7 @@ import {
 import { anySample, sample, samples } from "../../suite/sample.ts";
 import { type Operation, operationsOf } from "../operations.ts";
 import { entryOf } from "../rows.ts";
-import type { Sql } from "../sql.ts";
+import type { Change } from "../sql.ts";
 import { openSqliteStore } from "../store.ts";
 import { startWriteThread, startWriteWorker } from "./write-thread.ts";
 
@@ -204,7 +204,7 @@ describeWithProcesses("the thread that writes", () => {
 
   it("leaves to the main thread what it had not written when it died, and all after that", async () => {
     const here: (readonly Operation[])[] = [];
-    const changed: Sql[] = [];
+    const changed: Change[] = [];
     const told: string[] = [];
     const worker = new Worker(DYING, { eval: true });
     const isUp = once(worker, "message");

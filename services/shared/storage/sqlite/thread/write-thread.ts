@@ -5,7 +5,7 @@ import { isDamaged } from "../../damage.ts";
 import { ConflictError } from "../../port.ts";
 import type { SqliteOptions } from "../open-connection.ts";
 import type { Operation } from "../operations.ts";
-import type { Sql } from "../sql.ts";
+import type { Change } from "../sql.ts";
 import { OperationPacker, type PackedOperation, unpackOperation } from "./operation-packer.ts";
 
 /** The first message to the thread: the file. */
@@ -14,7 +14,7 @@ export type WriteTask = Pick<SqliteOptions, "path" | "logBytes" | "busyTimeoutMs
 /** One transaction, one statement, or the end: the thread closes its connection before it is ended. */
 export type WriteRequest =
   | { readonly kind: "write"; readonly operations: readonly PackedOperation[] }
-  | { readonly kind: "change"; readonly statement: Sql }
+  | { readonly kind: "change"; readonly statement: Change }
   | { readonly kind: "close" };
 
 /** Of an error only plain data crosses threads. */
@@ -33,7 +33,7 @@ export interface WriteThreadOptions {
   /** Writes in this thread: until the other is up, and what it had not finished when it died. Every write can be repeated. */
   readonly here: (operations: readonly Operation[]) => Promise<void>;
   /** Runs a statement in this thread, as `here`; returns how many rows it changed. */
-  readonly changeHere: (statement: Sql) => Promise<number>;
+  readonly changeHere: (statement: Change) => Promise<number>;
   /** The thread has died, for this reason. */
   readonly onFailure: (reason: string) => void;
   /** Injected by tests. */
@@ -46,7 +46,7 @@ export interface WriteThread {
    * Runs one statement after what was asked for before it; returns how many rows it changed. Where the thread dies it may be
    * run twice.
    */
-  change(statement: Sql): Promise<number>;
+  change(statement: Change): Promise<number>;
   close(): Promise<void>;
 }
 
