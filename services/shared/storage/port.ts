@@ -3,7 +3,8 @@
  * Adapters: sqlite/ (embedded default) and mongodb/. suite.ts is the contract that both must pass.
  *
  * Field types and their values in a row:
- *   text → string · hex → "" or a string of 0x and lower-case hex digits in pairs: an address, a hash · int → number (exact to ±2^53) · float → number · bool → boolean
+ *   text → string · int → number (exact to ±2^53) · float → number · bool → boolean
+ *   hex → string of 0x and lower-case hex digits in pairs, or "": an address, a hash; SQLite stores its bytes
  *   bigint → bigint (any size up to ±2^256, ordered numerically) · json → plain arrays/objects (not filterable)
  */
 import type { RowList, Rows } from "./row-list.ts";

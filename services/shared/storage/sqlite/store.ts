@@ -101,9 +101,9 @@ class SqliteStore implements Store {
 
   readonly #damage: Damage;
   /**
-   * Those that are open. While there is one, all is written by its thread, which holds the file's lock most of the time. Here even the write of a
-   * row would hold this thread while it waits for the lock, and miss the moments between two writes, in which this thread is
-   * busy.
+   * Those that are open. While there is one, all is written by its thread, which holds the file's lock most of the time.
+   * Here even the write of a row would hold this thread while it waits for the lock, and miss the moments between two writes,
+   * in which this thread is busy.
    */
   readonly #bulkWriters = new Set<SqliteBulkWriter>();
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { expectSame } from "../../testkit/expect-same.ts";
 import { collection, put, remove, removeWhere, requireRow } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { HEX } from "./sample.ts";
@@ -88,6 +89,25 @@ export function describeHex(options: SuiteOptions): void {
       for (const user of HEX) rows.add(holding(user, 1, 2));
       await store.write([put(holdings, rows.take())]);
       expect(await store.find(holdings, {})).to.deep.equal(HEX.map((user) => holding(user, 1, 2)));
+    });
+
+    it("waits in thousands of packed rows, with values that repeat and some that are long", async () => {
+      const { store } = fixture;
+      const LENGTHS = [0, 32, 254, 255, 256, 3_000];
+      const expected = Array.from({ length: 2_500 }, (_, i) => ({
+        ...holding(i < 1_200 ? "0x0a" : "0x0b", i),
+        hash:
+          i % 3 === 0 ? null : `0x5a${"c3".repeat(LENGTHS[Math.floor(i / 5) % LENGTHS.length] as number)}`,
+      }));
+      const rows = store.openRows(holdings, "pool");
+      for (const row of expected) rows.add(row);
+      await store.write([put(holdings, rows.take())]);
+      expectSame(await store.find(holdings, {}), expected);
+      // The memory of the first ones is used again.
+      const later = expected.map((row) => ({ ...row, pool: `0x${"c1".repeat(20)}` }));
+      for (const row of later) rows.add(row);
+      await store.write([put(holdings, rows.take())]);
+      expectSame(await store.find(holdings, { filter: { pool: later[0]?.pool as string } }), later);
     });
 
     it("is refused where it is not canonical, as value and in a filter", async () => {

@@ -42,7 +42,7 @@ export class CellPacker {
   #texts: string[] = [];
   #characters = 0;
   #bytes = 0;
-  /** By column of hex: that of the row before, and where it is. */
+  /** By column of hex: the last one of the open segment, and where it is. */
   #hex: (string | undefined)[] = [];
   #hexAt: number[] = [];
 

@@ -1,6 +1,6 @@
 /** The rows of a segment in memory that threads share, outside of the heap. */
 export interface Segment {
-  /** By cell: its number, the length of its text, or where its bytes are. */
+  /** By cell: its number, the length of its text, or where its bytes are: those that are the same as before are there once. */
   readonly numbers: Float64Array;
   readonly kinds: Uint8Array;
   /** By row: where its texts begin, in characters; after the last row, where they end. */
