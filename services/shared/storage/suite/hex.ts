@@ -161,8 +161,10 @@ export function describeHex(options: SuiteOptions): void {
       const later = { ...holdings, fields: { ...holdings.fields, sender: "hex?" } } as const;
       const upgraded = await fixture.connect();
       await upgraded.declare([holdings]);
-      await upgraded.declare([{ ...holdings }]);
+      await upgraded.declare([holdings]);
       const key = { pool: POOL, user: "0x0a", block: 1 };
+      // A declaration is known by what it says.
+      expect(await upgraded.get({ ...holdings }, key)).to.deep.equal(holding("0x0a", 1, 2));
       expect(await upgraded.get(holdings, key)).to.deep.equal(holding("0x0a", 1, 2));
       // Declares as the earlier version does, which may start again.
       const other = await fixture.connect();

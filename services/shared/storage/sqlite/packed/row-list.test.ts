@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from "mocha";
 import { ConflictError, put, requireRow, type Store } from "../../port.ts";
 import { sample, samples } from "../../suite/sample.ts";
 import { openSqliteStore } from "../store.ts";
+import { CellPacker } from "./cells.ts";
 
 describe("PackedRowList", () => {
   let store: Store;
@@ -53,6 +54,19 @@ describe("PackedRowList", () => {
     expect(() => list.add(wrong)).to.throw(TypeError, "samples.blockTime");
     list.add(sample(4));
     expect([...list.take()]).to.deep.equal([sample(1), sample(4)]);
+  });
+
+  it("packs as many rows again and again into the memory of the first ones", () => {
+    const packer = new CellPacker(2, [false, true]);
+    const lengths = [1, 2, 3].map(() => {
+      for (let i = 1_024; i < 4_096; i++) packer.add([`text ${i}`, `0x${i.toString(16).padStart(64, "0")}`]);
+      const taken = packer.take();
+      packer.giveBack(taken);
+      return taken.segments.map(({ text, bytes }) => [text.length, bytes.length]);
+    });
+    expect(lengths[0]?.[0]?.[1]).to.be.within(33 * 1_024, 2 * 33 * 1_024);
+    expect(lengths[1]).to.deep.equal(lengths[0]);
+    expect(lengths[2]).to.deep.equal(lengths[0]);
   });
 
   it("is empty without rows", () => {
