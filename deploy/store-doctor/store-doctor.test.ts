@@ -199,8 +199,8 @@ describeThorough("npm run doctor -- store: a whole installation", () => {
     },
     {
       name: "events of a replaced block",
-      sql: "UPDATE pool_events SET blockHash = '0xother' WHERE blockNumber = (SELECT max(blockNumber) FROM pool_events)",
-      ...{ check: "links", says: "are of 0xother" },
+      sql: "UPDATE pool_events SET blockHash = x'07' WHERE blockNumber = (SELECT max(blockNumber) FROM pool_events)",
+      ...{ check: "links", says: "are of 0x07," },
     },
     {
       name: "events beyond the head",

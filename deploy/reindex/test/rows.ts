@@ -18,6 +18,7 @@ export function sampleRows(
 function sampleValue(spec: string, i: number): unknown {
   const type = spec.replace("?", "");
   if (type === "text") return `text-${i}`;
+  if (type === "hex") return `0x${i.toString(16).padStart(40, "0")}`;
   if (type === "bool") return i % 2 === 0;
   if (type === "bigint") return BigInt(i);
   return type === "json" ? [i] : i;
