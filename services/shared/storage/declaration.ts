@@ -1,4 +1,4 @@
-import type { Collection, FieldSpec, Fields, FieldType, Index } from "./port.ts";
+import type { Collection, Fields, FieldType, Index } from "./port.ts";
 
 export interface FieldInfo {
   readonly name: string;
@@ -160,7 +160,12 @@ function isExtension(earlier: Described, later: Described, former: readonly stri
 
 /** Whether values of a field are those of a later one: what became hex was hex before, and is stored as it was. */
 function isSpecOf(earlier: string, later: string | undefined): boolean {
-  return earlier === later || (later !== undefined && earlier === later.replace("hex", "text"));
+  return earlier === later || (later !== undefined && earlier === withText(later));
+}
+
+/** A field's specification as it was before there was hex. */
+function withText(spec: string): string {
+  return spec.replace("hex", "text");
 }
 
 /**
@@ -171,8 +176,8 @@ export function asStored(collection: Collection, stored: string | undefined): Co
   if (stored === undefined) return collection;
   const before = (JSON.parse(stored) as Described).fields;
   const fields = Object.entries(collection.fields).map(([name, spec]) => {
-    const asText = spec.replace("hex", "text") as FieldSpec;
-    return [name, before[name] === asText ? asText : spec];
+    const earlier = withText(spec);
+    return [name, before[name] === earlier ? earlier : spec];
   });
   return { ...collection, fields: Object.fromEntries(fields) as Fields };
 }

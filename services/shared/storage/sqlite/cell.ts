@@ -3,8 +3,6 @@ import type { Stored } from "../values.ts";
 /** A value of a row that is written: hex as its bytes. It is read, and compared with, as text (sql.ts). */
 export type Cell = Stored | Uint8Array;
 
-const DIGITS = "0123456789abcdef";
-
 /** The bytes of canonical hex ("" has none). */
 export function bytesOf(hex: string): Uint8Array {
   const bytes = new Uint8Array(lengthOf(hex));
@@ -28,8 +26,5 @@ function digitOf(code: number): number {
 }
 
 export function hexOf(bytes: Uint8Array): string {
-  if (bytes.length === 0) return "";
-  let hex = "0x";
-  for (const byte of bytes) hex += `${DIGITS[byte >> 4]}${DIGITS[byte & 15]}`;
-  return hex;
+  return bytes.length === 0 ? "" : `0x${Buffer.from(bytes).toString("hex")}`;
 }
