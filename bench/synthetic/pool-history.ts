@@ -120,8 +120,8 @@ async function writeRows(
   db.exec("PRAGMA cache_size = -262144");
   const { active } = market;
   const share = { events, active };
-  db.exec("CREATE TEMP TABLE market (n INTEGER PRIMARY KEY, address TEXT, state TEXT)");
-  const insert = db.prepare("INSERT INTO market VALUES (?, ?, ?)");
+  db.exec("CREATE TEMP TABLE market (n INTEGER PRIMARY KEY, address BLOB, state TEXT)");
+  const insert = db.prepare("INSERT INTO market VALUES (?, unhex(substr(?, 3)), ?)");
   db.exec("BEGIN");
   for (let pool = 0; pool < active; pool++)
     insert.run(pool, spreadAddress(pool, 0), writeState(market.state(pool)));
@@ -130,7 +130,9 @@ async function writeRows(
     pool,
     address: spreadAddress(pool, 0),
   })).sort((a, b) => (a.address < b.address ? -1 : 1));
-  const user = db.prepare("INSERT OR IGNORE INTO pool_users VALUES (?, ?, ?, ?)");
+  const user = db.prepare(
+    "INSERT OR IGNORE INTO pool_users VALUES (?, unhex(substr(?, 3)), unhex(substr(?, 3)), ?)",
+  );
   db.exec("BEGIN");
   for (const { pool, address } of byAddress)
     for (let n = usersOf(pool, share) - 1; n >= 0; n--)
@@ -144,7 +146,7 @@ async function writeRows(
   const rollup =
     db.prepare(`INSERT INTO rollups (chainId, poolAddress, span, start, swapCount, volumeUsd, feesUsd,
     unpricedCount, unpricedFeeCount, tickTravel, closePrice, lastSeenUsers)
-    VALUES (?, ?, 60, ?, 3, 1234.5, 3.75, 0, 0, 9, 1.5, 1)`);
+    VALUES (?, unhex(substr(?, 3)), 60, ?, 3, 1234.5, 3.75, 0, 0, 9, 1.5, 1)`);
   db.exec("BEGIN");
   for (const { pool, address } of byAddress)
     for (let n = rollupsOf(pool, share); n > 0; n--)
@@ -164,8 +166,8 @@ async function writeRows(
     WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.min(events, from + EVENTS_A_WRITE) - 1}),
     e AS (SELECT i, ${HEAD.number} - (${events} - 1 - i) / ${EVENTS_A_BLOCK} AS block,
       CASE WHEN i % 8 < 5 THEN (i * 7919) % ${Math.min(active, 1_000)} ELSE (i * 104729) % ${active} END AS p FROM n)
-    SELECT ${CHAIN_ID}, block, i % ${EVENTS_A_BLOCK}, address, 'swap', printf('0x%064x', block),
-      ${HEAD.time} - 2 * (${HEAD.number} - block), printf('0x%064x', i), printf('0x%040x', i % 900000),
+    SELECT ${CHAIN_ID}, block, i % ${EVENTS_A_BLOCK}, address, 'swap', unhex(printf('%064x', block)),
+      ${HEAD.time} - 2 * (${HEAD.number} - block), unhex(printf('%064x', i)), unhex(printf('%040x', i % 900000)),
       'de0b6b3a7640000 -de0b6b3a7640000', state, 1.0, 1.0, 12.5, 0.5, 3, NULL, NULL
     FROM e JOIN market ON n = p`);
   db.exec(index[1]);
