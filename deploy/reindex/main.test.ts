@@ -12,6 +12,8 @@ import {
 import { reindexes } from "../../services/shared/ingest/reindex.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
 import type { Store } from "../../services/shared/storage/port.ts";
+import { openConnection } from "../../services/shared/storage/sqlite/open-connection.ts";
+import { readDeclarations } from "../../services/shared/storage/sqlite/read-declarations.ts";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
 import { startProgram } from "../../services/shared/testkit/process.ts";
 import { startIngestProcess } from "../../services/shared/testkit/service-process.ts";
@@ -55,6 +57,15 @@ describeThorough("npm run reindex", () => {
     await store.declare([...(service === "lending" ? lending : solanaCollections), reindexes]);
     stores.push(store);
     return store;
+  }
+
+  async function isDeclared(service: "lending" | "solana", name: string): Promise<boolean> {
+    const connection = await openConnection({ path: join(dataDir, `${service}.sqlite`), readOnly: true });
+    try {
+      return readDeclarations(connection).has(name);
+    } finally {
+      connection.close();
+    }
   }
 
   /** The file and its write-ahead log. */
@@ -105,6 +116,7 @@ describeThorough("npm run reindex", () => {
     expect(await countRows(store, { collections: lending, chainId: 1 })).to.deep.equal(other);
     expect(await store.count(reindexes, {})).to.equal(0);
     expect(await sizeOfStore("lending")).to.be.below(sizeBefore / 4);
+    expect(await isDeclared("lending", entityHistory.name)).to.equal(true);
   });
 
   it("is refused beside an ingest; after it, and after a kill, the ingest makes an equal index", async () => {
@@ -140,6 +152,8 @@ describeThorough("npm run reindex", () => {
     const json = JSON.parse(text.slice(text.indexOf("{")).replace(/\}\n[^}]*$/, "}"));
     expect(json.services[0].deleted.token_rows).to.equal(indexed[2]);
     expect((await ofBlocks()).every((count) => count === 0)).to.equal(true);
+    // So that the ingest makes what its version declares.
+    expect(await isDeclared("solana", "token_rows")).to.equal(false);
     await indexToHead();
     expect(await ofBlocks()).to.deep.equal(indexed);
     const killed = start("--chain", "solana", "--yes");

@@ -57,6 +57,8 @@ export async function reindexStore(
   if (lease === undefined) throw refusalOf(index, other);
   try {
     await deleteIndex({ store, index, guard: () => [lease.guard()] });
+    // Where other chains have rows they stay as they are declared.
+    await store.forget(index.parts.map(({ collection }) => collection));
     // Beside others that write it cannot be done: then the next rows use the space.
     return await opened.reclaim().catch(() => 0);
   } finally {

@@ -289,6 +289,11 @@ export interface Store {
    */
   declare(collections: readonly Collection[]): Promise<void>;
   /**
+   * Where none of the collections has a row: forgets how they were declared, so that the next `declare` makes them anew, as its
+   * version has them. Else does nothing; returns whether it forgot them. Nobody may write to them meanwhile.
+   */
+  forget(collections: readonly Collection[]): Promise<boolean>;
+  /**
    * Applies the steps in order. SQLite: all or nothing. MongoDB: each step (or group: inParallel) is complete before the
    * next begins, so callers order them to be replayable (rows, then what derives from rows, then the checkpoint).
    * A put without rows and a remove without keys are skipped, whatever their collection.

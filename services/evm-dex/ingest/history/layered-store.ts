@@ -21,6 +21,7 @@ export function layeredStore(
     // Nobody else writes a chunk's rows while it is read.
     snapshot: async () => undefined,
     declare: (collections) => own.declare(collections),
+    forget: (collections) => own.forget(collections),
     // Shared rows first: they are facts, and the chunk's rows name them.
     async write(steps: readonly WriteStep[]) {
       const isShared = (step: WriteStep) => names.has(step.collection.name);

@@ -78,6 +78,15 @@ export async function declareIn(
   return false;
 }
 
+/** See Store.forget. Idempotent; a kill in between leaves collections without a declaration, which the next one makes again. */
+export async function forgetIn(db: Db, names: readonly string[]): Promise<boolean> {
+  for (const name of names)
+    if ((await db.collection(name).findOne({}, { projection: { _id: 1 } })) !== null) return false;
+  await db.collection<StoredDeclaration>(DECLARATIONS).deleteMany({ _id: { $in: [...names] } });
+  for (const name of names) await db.collection(name).drop();
+  return true;
+}
+
 /**
  * Shards a collection that is not sharded yet, and adds fields that its key ends in since then; for a cluster (mongos).
  * Call it before declareIn for a new collection, so that its shards are there before its rows.

@@ -35,7 +35,7 @@ import {
 import { ObjectRowList, type RowList } from "../row-list.ts";
 import { encoderOf } from "../values.ts";
 import { MongoConnection, type MongoOptions } from "./connection.ts";
-import { declareIn, shard } from "./declare.ts";
+import { declareIn, forgetIn, shard } from "./declare.ts";
 import {
   documentFilter,
   documentOf,
@@ -138,6 +138,11 @@ class MongoStore implements Store {
       const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
       this.#collections.add(collection, { declared, encoders, duplicates: { last: 0 } });
     }
+  }
+
+  async forget(collections: readonly Collection[]): Promise<boolean> {
+    const names = collections.map(({ name }) => name);
+    return this.#connection.retryable((db) => forgetIn(db, names));
   }
 
   /** Idempotent reads of one collection. */

@@ -90,6 +90,15 @@ export function createSql(declared: CompiledCollection): string[] {
   return [table, ...createIndexesSql(declared, declared.indexes)];
 }
 
+/** One row where a table has any. */
+export function firstRowSql(name: string): string {
+  return `SELECT 1 FROM ${quoted(name)} LIMIT 1`;
+}
+
+export function dropSql(name: string): string {
+  return `DROP TABLE ${quoted(name)}`;
+}
+
 /** Statements for what a stored collection lacks, and has too many: see extensionOf. */
 export function extendSql(declared: CompiledCollection, { fields, indexes, former }: Extension): string[] {
   const columns = fields.map(

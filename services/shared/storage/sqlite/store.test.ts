@@ -30,16 +30,19 @@ describe("sqlite hex", () => {
   const earlier = { ...pools, fields: { id: "int", pool: "text" } } as const;
   const row = { id: 1, pool: `0x${"0f".repeat(20)}` };
 
-  for (const [declared, stored] of [
-    [pools, ["blob", 20]],
-    [earlier, ["text", 42]],
+  for (const [declared, isForgotten, stored] of [
+    [pools, false, ["blob", 20]],
+    [earlier, false, ["text", 42]],
+    [earlier, true, ["blob", 20]],
   ] as const) {
-    it(`is ${stored.join(" of ")} bytes where the file was made with ${declared.fields.pool} fields`, async () => {
+    const since = isForgotten ? ", which are forgotten" : "";
+    it(`is ${stored.join(" of ")} bytes where the file was made with ${declared.fields.pool} fields${since}`, async () => {
       const dir = await mkdtemp(join(tmpdir(), "store-"));
       try {
         const path = join(dir, "store.sqlite");
         const made = await openSqliteStore({ path });
         await made.declare([declared]);
+        if (isForgotten) expect(await made.forget([declared])).to.equal(true);
         await made.close();
         const store = await openSqliteStore({ path });
         await store.declare([pools]);

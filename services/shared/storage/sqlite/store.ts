@@ -5,17 +5,7 @@
  * storage.bench.ts measures it and names the bottleneck.
  */
 import { writeCopies } from "../bulk-writer.ts";
-import {
-  asStored,
-  type CompiledCollection,
-  changedDeclarationError,
-  compileCollection,
-  DeclaredCollections,
-  extensionOf,
-  type FieldInfo,
-  isUpToDate,
-  undeclaredError,
-} from "../declaration.ts";
+import { type CompiledCollection, DeclaredCollections, type FieldInfo } from "../declaration.ts";
 import {
   type BulkWriter,
   type Collection,
@@ -45,19 +35,17 @@ import type { RowList } from "../row-list.ts";
 import type { Stored } from "../values.ts";
 import { unlessAborted } from "../within.ts";
 import type { Connection } from "./connection.ts";
+import { declareIn, forgetIn } from "./declare.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
 import { type Operation, operationsOf, release, runOperations } from "./operations.ts";
 import { PackedRowList } from "./packed/row-list.ts";
-import { readDeclarations } from "./read-declarations.ts";
 import { type Entry, encodeCells, entryOf, keyCells, keyPredicates, keyWriter, rowsOf } from "./rows.ts";
 import { sizeOfFile } from "./size.ts";
 import { sortTexts } from "./sort-texts.ts";
 import {
   type Change,
   countSql,
-  createSql,
   ESCAPES,
-  extendSql,
   insertIfAbsentSql,
   isTextList,
   planOf,
@@ -158,45 +146,17 @@ class SqliteStore implements Store {
   }
 
   async declare(collections: readonly Collection[]): Promise<void> {
-    const readStored = (): ReadonlyMap<string, string> => readDeclarations(this.#connection);
-    const compiled = (stored: ReadonlyMap<string, string>): CompiledCollection[] =>
-      collections.map((collection) => compileCollection(asStored(collection, stored.get(collection.name))));
-    const missing = (stored: ReadonlyMap<string, string>): CompiledCollection[] => {
-      const all = compiled(stored);
-      const declarations = new Map(all.map((declared) => [declared.name, declared]));
-      for (const declared of all) {
-        const before = stored.get(declared.name) ?? declarations.get(declared.name)?.fingerprint;
-        if (extensionOf(String(before), declared) === undefined) {
-          throw changedDeclarationError(declared, { stored: String(before), place: this.#path });
-        }
-      }
-      return [...declarations.values()].filter((declared) => {
-        const before = stored.get(declared.name);
-        return before === undefined || !isUpToDate(before, declared, { readOnly: this.#readOnly });
-      });
-    };
-    await this.#connection.retrying(() => {
-      // Usually all exist: then no lock is needed, and a read-only store can declare too.
-      const [absent] = missing(readStored());
-      if (absent === undefined) return;
-      if (this.#readOnly) throw undeclaredError(absent, this.#path);
-      this.#connection.transaction("write", () => {
-        const stored = readStored();
-        for (const declared of missing(stored)) {
-          const before = stored.get(declared.name);
-          const extension = before === undefined ? undefined : extensionOf(String(before), declared);
-          const statements = extension === undefined ? createSql(declared) : extendSql(declared, extension);
-          for (const sql of statements) this.#connection.exec(sql);
-          this.#connection.run("INSERT OR REPLACE INTO _collections VALUES (?, ?)", [
-            declared.name,
-            declared.fingerprint,
-          ]);
-        }
-      });
-    });
-    const stored = await this.#connection.retrying(readStored);
-    for (const [i, declared] of compiled(stored).entries())
+    const place = { path: this.#path, readOnly: this.#readOnly };
+    const stored = await declareIn(this.#connection, collections, place);
+    for (const [i, declared] of stored.entries())
       this.#collections.add(collections[i] as Collection, entryOf(declared));
+  }
+
+  async forget(collections: readonly Collection[]): Promise<boolean> {
+    return forgetIn(
+      this.#connection,
+      collections.map(({ name }) => name),
+    );
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {

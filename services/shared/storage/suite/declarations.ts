@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { type Collection, put } from "../port.ts";
+import { type Collection, put, removeWhere } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { allOf, sample, samples } from "./sample.ts";
 
@@ -134,6 +134,36 @@ export function describeDeclarations(options: SuiteOptions): void {
       // At last: SQLite's driver leaves the statement of a plan open.
       expect(await upgraded.plan(later, { filter: { blockTime: 1 } })).to.be.oneOf(["index", "unknown"]);
       expect(await upgraded.plan(later, byAmount)).to.be.oneOf(["scan", "unknown"]);
+    });
+
+    it("makes a collection anew that was forgotten, which only one without rows can be", async () => {
+      const { store } = fixture;
+      const other = { ...samples, name: "others" };
+      await store.declare([other]);
+      const readers = options.traits.shared ? [await fixture.connect()] : [];
+      await store.write([put(samples, [sample(1)])]);
+      expect(await store.forget([other, samples])).to.equal(false);
+      const later = {
+        ...samples,
+        fields: { ...samples.fields, tick: "float", dex: "int" },
+        indexes: [{ fields: ["dex", "tick"] }],
+        key: ["address"],
+        shardKey: ["address"],
+      } as const;
+      await failure(store.declare([later]));
+      await failure(store.declare([{ ...later, name: "others" }]));
+      await store.write([removeWhere(samples, {})]);
+      expect(await store.forget([other, samples])).to.equal(true);
+      expect(await store.forget([other, samples])).to.equal(true);
+      for (const reader of readers) expect(await allOf(reader)).to.deep.equal([]);
+      await store.declare([later]);
+      await store.declare([later]);
+      const row = { ...sample(2), tick: 1.5, dex: 7 };
+      await store.write([put(later, [row])]);
+      const byIndex = { filter: { dex: 7, tick: { gt: 1 } } };
+      expect(await store.find(later, byIndex)).to.deep.equal([row]);
+      expect(await store.plan(later, byIndex)).to.be.oneOf(["index", "unknown"]);
+      expect(await store.get(later, { address: row.address })).to.deep.equal(row);
     });
 
     const faults: [fault: string, declaration: Collection, said: string][] = [
