@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type CheckpointRow, COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
+import { INGEST_MALLOC } from "../services/shared/process/malloc.ts";
 import { leases } from "../services/shared/storage/lease.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { removeWhere, type Store } from "../services/shared/storage/port.ts";
@@ -69,6 +70,7 @@ export async function runIngest(
   let ingest: ChildProcess | undefined;
   try {
     const env = {
+      ...INGEST_MALLOC,
       ...process.env,
       EVM_RPC_8453: on.url,
       EVM_RPC_1: "",

@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { INGEST_MALLOC } from "../services/shared/process/malloc.ts";
 import { type Figure, recordFigures } from "../services/shared/testkit/bench-record.ts";
 import { IMAGE_FLAGS, INGEST_FLAGS } from "./image-flags.ts";
 import { type StreamBlock, writeBlocks } from "./pools/stream-file.ts";
@@ -90,6 +91,7 @@ async function measure(): Promise<Record<string, number>> {
     const flags = process.env.BENCH_FLAGS?.split(" ") ?? [...IMAGE_FLAGS, ...INGEST_FLAGS];
     const printed = execFileSync(process.execPath, [...flags, out, JSON.stringify(options)], {
       encoding: "utf8",
+      env: { ...INGEST_MALLOC, ...process.env },
       stdio: ["ignore", "pipe", "inherit"],
       maxBuffer: 2 ** 26,
     });

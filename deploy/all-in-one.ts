@@ -13,6 +13,7 @@ import { startLending } from "../services/lending/service.ts";
 import { isLiveNotice } from "../services/shared/ingest/live-notice.ts";
 import { createLog, logErrorsOnly } from "../services/shared/logging/log.ts";
 import { formatLogLine, logFormatOf } from "../services/shared/logging/log-text.ts";
+import { INGEST_MALLOC } from "../services/shared/process/malloc.ts";
 import { runMain, type Stoppable } from "../services/shared/process/process.ts";
 import { ensureWritableFolder, makeFolder } from "../services/shared/settings/folder.ts";
 import { findMisspeltSettings } from "../services/shared/settings/misspelt-settings.ts";
@@ -178,7 +179,10 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
       name: `${name}-ingest`,
       program: { entry: new URL(`../services/${name}/ingest/main.ts`, import.meta.url) },
       // Several of them cannot have one port; their lines are read here.
-      env: { ...env, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0", LOG_FORMAT: "json" },
+      env: {
+        ...INGEST_MALLOC,
+        ...{ ...env, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0", LOG_FORMAT: "json" },
+      },
       log,
       stopTimeoutMs: INGEST_STOP_MS,
       onExit: (exit) => {

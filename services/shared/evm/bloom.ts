@@ -1,13 +1,14 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { BlockHeader, Hex, LogFilter, RawLog } from "./port.ts";
 
-/** Positions of an item's three bits: a hex digit of the bloom (after 0x) and the bit within it. */
-interface BloomBit {
-  readonly digit: number;
-  readonly mask: number;
-}
+/**
+ * The three bits that an item sets, each counted from the right end of the bloom, as digits of one number to the base 2048:
+ * those of 20,000 items are kept.
+ */
+export type BloomBits = number;
 
-const BLOOM_DIGITS = 512;
+const BLOOM_BITS = 2_048;
+const BLOOM_DIGITS = BLOOM_BITS / 4;
 
 /**
  * Whether a block with this header bloom may hold a log with this address or topic. False is certain, true is not.
@@ -55,7 +56,10 @@ const BITS = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4] as const;
 export function computeLogsBloom(logs: readonly Pick<RawLog, "address" | "topics">[]): Hex {
   const digits = new Uint8Array(BLOOM_DIGITS);
   for (const item of new Set(logs.flatMap((log) => [log.address, ...log.topics]))) {
-    for (const { digit, mask } of bloomBits(item)) digits[digit] = (digits[digit] ?? 0) | mask;
+    for (let rest = bloomBits(item), n = 0; n < 3; n++, rest = Math.floor(rest / BLOOM_BITS)) {
+      const digit = digitOf(rest % BLOOM_BITS);
+      digits[digit] = (digits[digit] as number) | maskOf(rest);
+    }
   }
   let text = "";
   for (const digit of digits) text += digit.toString(16);
@@ -86,17 +90,30 @@ function isNotEmpty(bloom: Hex): boolean {
   return /[1-9a-f]/.test(bloom.slice(2));
 }
 
-function hasBits(bloom: Hex, bits: readonly BloomBit[]): boolean {
-  return bits.every(({ digit, mask }) => (digitValue(bloom.charCodeAt(2 + digit)) & mask) !== 0);
+/** As bloomMayContain, for an item whose bits are known. */
+export function hasBits(bloom: Hex, bits: BloomBits): boolean {
+  for (let rest = bits, n = 0; n < 3; n++, rest = Math.floor(rest / BLOOM_BITS)) {
+    const digit = digitValue(bloom.charCodeAt(2 + digitOf(rest % BLOOM_BITS)));
+    if ((digit & maskOf(rest)) === 0) return false;
+  }
+  return true;
 }
 
-/** The three pairs of bytes of the item's hash, modulo 2048, count bits from the right end of the bloom. */
-function bloomBits(item: Hex): BloomBit[] {
+/** The three pairs of bytes of the item's hash, modulo 2048. */
+export function bloomBits(item: Hex): BloomBits {
   const hash = keccak_256(hexToBytes(item));
-  return [0, 2, 4].map((at) => {
-    const bit = (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 2047;
-    return { digit: BLOOM_DIGITS - 1 - (bit >> 2), mask: 1 << (bit & 3) };
-  });
+  const bitAt = (at: number) => (((hash[at] as number) << 8) | (hash[at + 1] as number)) % BLOOM_BITS;
+  return bitAt(0) + BLOOM_BITS * (bitAt(2) + BLOOM_BITS * bitAt(4));
+}
+
+/** The hex digit of the bloom (after 0x) that holds a bit. */
+function digitOf(bit: number): number {
+  return BLOOM_DIGITS - 1 - (bit >> 2);
+}
+
+/** The bit within its digit; the four bits of a digit have the lowest places of the bit's number. */
+function maskOf(bit: number): number {
+  return 1 << (bit % 4);
 }
 
 function hexToBytes(hex: Hex): Uint8Array {

@@ -123,8 +123,11 @@ export class ScratchStore {
   }
 }
 
+/** Its writes are as those of the ingest's writing thread, which has half of these pages: here the same connection reads too. */
+const MEMORY = { mappedBytes: 0, cacheKb: 8_192 };
+
 async function openFile(path: string): Promise<Store> {
-  const own = await openSqliteStore({ path, mappedBytes: 0, logBytes: LOG_BYTES, survivesPowerCut: false });
+  const own = await openSqliteStore({ path, ...MEMORY, logBytes: LOG_BYTES, survivesPowerCut: false });
   await own.declare([...COLLECTIONS, historyChunks]);
   return own;
 }

@@ -1,4 +1,4 @@
-import { bloomMatcher, expectedFalsePositives } from "../bloom.ts";
+import { type BloomBits, bloomBits, expectedFalsePositives, hasBits } from "../bloom.ts";
 import { MAX_FALSE_POSITIVES } from "../logs/split-by-address.ts";
 import type { BlockHeader, Hex, LogFilter, LogRange, RawLog } from "../port.ts";
 import { createLogFilter } from "../source/parse.ts";
@@ -11,15 +11,15 @@ const MOST_KEPT = 20_000;
 export type MayContain = (bloom: Hex, item: Hex) => boolean;
 
 export function createMayContain(mostKept = MOST_KEPT): MayContain {
-  const matchers = new Map<Hex, (bloom: Hex) => boolean>();
+  const kept = new Map<Hex, BloomBits>();
   return (bloom, item) => {
-    let matches = matchers.get(item);
-    if (matches === undefined) {
-      if (matchers.size >= mostKept) matchers.clear();
-      matches = bloomMatcher([item]);
-      matchers.set(item, matches);
+    let bits = kept.get(item);
+    if (bits === undefined) {
+      if (kept.size >= mostKept) kept.clear();
+      bits = bloomBits(item);
+      kept.set(item, bits);
     }
-    return matches(bloom);
+    return hasBits(bloom, bits);
   };
 }
 

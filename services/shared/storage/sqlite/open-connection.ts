@@ -16,6 +16,8 @@ export interface SqliteOptions {
    * waits for the disk. A killed process loses nothing in either case.
    */
   readonly survivesPowerCut?: boolean;
+  /** Most pages that the connection keeps in memory, in KB; 32 MB by default. */
+  readonly cacheKb?: number;
   /** Rejects every write; the file must exist. */
   readonly readOnly?: boolean;
   /** How long a write waits for another process's transaction before it fails; 30 s by default. */
@@ -85,7 +87,7 @@ function configure(connection: Connection, options: SqliteOptions): void {
     );
   }
   connection.exec(`PRAGMA synchronous = ${options.survivesPowerCut === false ? "OFF" : "NORMAL"}`);
-  limitCache(connection, CACHE_KB);
+  limitCache(connection, options.cacheKb ?? CACHE_KB);
   connection.exec(`PRAGMA mmap_size = ${Math.trunc(options.mappedBytes ?? 2 ** 26)}`);
   connection.exec("PRAGMA temp_store = MEMORY");
   const logBytes = options.logBytes ?? 2 ** 26;
@@ -94,7 +96,6 @@ function configure(connection: Connection, options: SqliteOptions): void {
   connection.all(`PRAGMA journal_size_limit = ${logBytes}`);
 }
 
-/** Most pages that a connection keeps in memory. */
 export const CACHE_KB = 32_768;
 
 export function limitCache(connection: Connection, kilobytes: number): void {
