@@ -3,14 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { openConnection } from "./open-connection.ts";
+import { openConnection, type SqliteOptions } from "./open-connection.ts";
 
-/** SQLite's PRAGMA synchronous: 0 = OFF, 1 = NORMAL, 2 = FULL. */
-async function synchronousOf(options: { survivesPowerCut?: boolean }): Promise<unknown> {
+async function settingOf(name: string, options: Omit<SqliteOptions, "path">): Promise<unknown> {
   const folder = await mkdtemp(join(tmpdir(), "chaintables-connection-"));
   const connection = await openConnection({ path: join(folder, "any.sqlite"), ...options });
   try {
-    return connection.all("PRAGMA synchronous")[0]?.[0];
+    return connection.all(`PRAGMA ${name}`)[0]?.[0];
   } finally {
     connection.close();
     await rm(folder, { recursive: true });
@@ -19,8 +18,15 @@ async function synchronousOf(options: { survivesPowerCut?: boolean }): Promise<u
 
 describe("a connection to an SQLite file", () => {
   it("waits for the disk where its file must survive a power cut, which is the default", async () => {
-    expect(await synchronousOf({})).to.equal(1);
-    expect(await synchronousOf({ survivesPowerCut: true })).to.equal(1);
-    expect(await synchronousOf({ survivesPowerCut: false })).to.equal(0);
+    // 0 = OFF, 1 = NORMAL, 2 = FULL.
+    expect(await settingOf("synchronous", {})).to.equal(1);
+    expect(await settingOf("synchronous", { survivesPowerCut: true })).to.equal(1);
+    expect(await settingOf("synchronous", { survivesPowerCut: false })).to.equal(0);
+  });
+
+  it("keeps as many kilobytes of pages as it is told, 32 MB by default", async () => {
+    // Negative: kilobytes, not pages.
+    expect(await settingOf("cache_size", {})).to.equal(-32_768);
+    expect(await settingOf("cache_size", { cacheKb: 4_096 })).to.equal(-4_096);
   });
 });
