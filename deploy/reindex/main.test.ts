@@ -10,8 +10,9 @@ import {
   checkpoints as lendingCheckpoints,
 } from "../../services/lending/store/collections.ts";
 import { reindexes } from "../../services/shared/ingest/reindex.ts";
+import { leases } from "../../services/shared/storage/lease.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
-import type { Store } from "../../services/shared/storage/port.ts";
+import { put, type Store } from "../../services/shared/storage/port.ts";
 import { openConnection } from "../../services/shared/storage/sqlite/open-connection.ts";
 import { readDeclarations } from "../../services/shared/storage/sqlite/read-declarations.ts";
 import { describeThorough } from "../../services/shared/testkit/describe.ts";
@@ -116,6 +117,15 @@ describeThorough("npm run reindex", () => {
     expect(await countRows(store, { collections: lending, chainId: 1 })).to.deep.equal(other);
     expect(await store.count(reindexes, {})).to.equal(0);
     expect(await sizeOfStore("lending")).to.be.below(sizeBefore / 4);
+    expect(await isDeclared("lending", entityHistory.name)).to.equal(true);
+    // Nor are they forgotten beside an ingest of another chain, which may be about to write its first row.
+    await store.declare([leases]);
+    const lease = { name: "lending-ingest-8453", holder: "an ingest", token: 9, expiresAtMs: Date.now() };
+    await store.write([put(leases, [lease])]);
+    expect(await run("--chain", "1", "--yes")).to.include({ code: 0 });
+    expect(Object.values(await countRows(store, { collections: lending }))).to.satisfy((counts: number[]) =>
+      counts.every((count) => count === 0),
+    );
     expect(await isDeclared("lending", entityHistory.name)).to.equal(true);
   });
 

@@ -1,5 +1,6 @@
 import { deleteIndex, isReindexRunning } from "../../services/shared/ingest/reindex.ts";
-import { findLeaseHolder, tryAcquireLease } from "../../services/shared/storage/lease.ts";
+import { findLeaseHolder, leases, tryAcquireLease } from "../../services/shared/storage/lease.ts";
+import type { Store } from "../../services/shared/storage/port.ts";
 import type { ServiceIndex } from "./indexes.ts";
 import type { OpenedStore } from "./store.ts";
 
@@ -57,11 +58,17 @@ export async function reindexStore(
   if (lease === undefined) throw refusalOf(index, other);
   try {
     await deleteIndex({ store, index, guard: () => [lease.guard()] });
-    // Where other chains have rows they stay as they are declared.
-    await store.forget(index.parts.map(({ collection }) => collection));
+    if (!(await hasOtherIngests(store, index)))
+      await store.forget(index.parts.map(({ collection }) => collection));
     // Beside others that write it cannot be done: then the next rows use the space.
     return await opened.reclaim().catch(() => 0);
   } finally {
     await lease.release();
   }
+}
+
+/** Whether an ingest of another chain may be about to write its first row here: its lease was not released. */
+async function hasOtherIngests(store: Store, { name }: ServiceIndex): Promise<boolean> {
+  const held = await store.find(leases, { filter: { expiresAtMs: { gt: 0 } }, fields: ["name"] });
+  return held.some((lease) => lease.name !== name);
 }
