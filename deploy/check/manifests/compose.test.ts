@@ -48,6 +48,16 @@ const BREAKAGES: readonly (readonly [string, string, string])[] = [
     "facilitator: MONGODB_URL is not read by facilitator",
   ],
   ['HTTP_PORT: "8102"', 'HTTP_PORTS: "8102"', "lending: HTTP_PORTS is no setting"],
+  [
+    'MALLOC_MMAP_THRESHOLD_: "262144"',
+    'MALLOC_MMAP_THRESHOLD_: "1"',
+    "evm-dex-ingest: MALLOC_MMAP_THRESHOLD_ is 1, not 262144",
+  ],
+  [
+    'HTTP_PORT: "8102"',
+    'MALLOC_MMAP_THRESHOLD_: "262144"',
+    "lending: MALLOC_MMAP_THRESHOLD_ is 262144, not undefined",
+  ],
   ['HTTP_PORT: "8102"', 'GATEWAY_PORT: "8102"', "lending: GATEWAY_PORT is not read by lending"],
   ['HTTP_PORT: "8102"', 'HTTP_PORT: "http"', "lending: HTTP_PORT=http must be an integer from 0 to 65535"],
   ['HTTP_PORT: "8102"', 'HTTP_PORT: "8112"', "gateway: LENDING_URL: nothing listens at http://lending:8102"],

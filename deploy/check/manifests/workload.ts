@@ -1,3 +1,4 @@
+import { INGEST_MALLOC } from "../../../services/shared/process/malloc.ts";
 import type { Settings } from "../../../services/shared/settings/env.ts";
 import { SERVICE_PORTS, SETTINGS, type ServiceName } from "../../../services/shared/settings/settings.ts";
 import type { Process } from "./process.ts";
@@ -21,6 +22,8 @@ export interface Face {
 }
 
 const settings: Settings = SETTINGS;
+/** Read by no program of ours, but by the C library of an ingest. */
+const ALLOCATOR: Readonly<Record<string, string>> = INGEST_MALLOC;
 /** Variables whose value is the address of another process or store. */
 const PEERS: Readonly<Record<string, Pick<Face, "behind" | "protocol">>> = {
   ...Object.fromEntries(
@@ -119,6 +122,10 @@ function findSettingFaults(given: {
   if (!(name in settings) && secret?.secret === true) {
     if (!secret.usedBy.includes(process.role)) return [`${name} is not read by ${process.role}`];
     return value?.startsWith("/run/secrets/") === true ? [] : [`${name}=${value} is no secret's file`];
+  }
+  if (name in ALLOCATOR) {
+    const wanted = process.role === "ingest" ? ALLOCATOR[name] : undefined;
+    return value === wanted ? [] : [`${name} is ${value}, not ${wanted}`];
   }
   const setting = settings[name];
   if (setting === undefined) return [`${name} is no setting`];

@@ -8,6 +8,7 @@ import {
   isComplete,
   undeclaredError,
 } from "../declaration.ts";
+import type { Collection } from "../port.ts";
 import type { MongoConnection } from "./connection.ts";
 import { isDuplicate } from "./documents.ts";
 import { indexName } from "./query.ts";
@@ -30,10 +31,16 @@ export interface StoredDeclaration {
  * declaration differs. Leaves former indexes, and returns whether there are any: see FormerIndexes.
  */
 export async function declareIn(
-  db: Db,
+  connection: MongoConnection,
   declared: CompiledCollection,
-  { readOnly }: { readonly readOnly: boolean },
+  { readOnly, sharded }: { readonly readOnly: boolean; readonly sharded: boolean },
 ): Promise<boolean> {
+  // Before its first row, so that its shards are there.
+  if (sharded && !readOnly) await shard(connection, declared);
+  return connection.retryable((db) => createMissing(db, declared, readOnly));
+}
+
+async function createMissing(db: Db, declared: CompiledCollection, readOnly: boolean): Promise<boolean> {
   const declarations = db.collection<StoredDeclaration>(DECLARATIONS);
   /** What the database lacks of it: everything, a part, or nothing. */
   const readMissing = async (): Promise<{ stored?: string; extension: Extension }> => {
@@ -79,19 +86,21 @@ export async function declareIn(
 }
 
 /** See Store.forget. Idempotent; a kill in between leaves collections without a declaration, which the next one makes again. */
-export async function forgetIn(db: Db, names: readonly string[]): Promise<boolean> {
-  for (const name of names)
-    if ((await db.collection(name).findOne({}, { projection: { _id: 1 } })) !== null) return false;
-  await db.collection<StoredDeclaration>(DECLARATIONS).deleteMany({ _id: { $in: [...names] } });
-  for (const name of names) await db.collection(name).drop();
-  return true;
+export function forgetIn(connection: MongoConnection, collections: readonly Collection[]): Promise<boolean> {
+  const names = collections.map(({ name }) => name);
+  return connection.retryable(async (db) => {
+    for (const name of names)
+      if ((await db.collection(name).findOne({}, { projection: { _id: 1 } })) !== null) return false;
+    await db.collection<StoredDeclaration>(DECLARATIONS).deleteMany({ _id: { $in: names } });
+    for (const name of names) await db.collection(name).drop();
+    return true;
+  });
 }
 
 /**
  * Shards a collection that is not sharded yet, and adds fields that its key ends in since then; for a cluster (mongos).
- * Call it before declareIn for a new collection, so that its shards are there before its rows.
  */
-export async function shard(connection: MongoConnection, declared: CompiledCollection): Promise<void> {
+async function shard(connection: MongoConnection, declared: CompiledCollection): Promise<void> {
   const key = Object.fromEntries(declared.shardKey.map((field) => [field, 1]));
   const name = `${connection.database}.${declared.name}`;
   try {

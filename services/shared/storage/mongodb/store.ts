@@ -2,7 +2,6 @@
  * The store for more than one machine. A row is a document: its fields under their names (nulls left out), and the
  * key once more as `_id`, one string in key order, so that the primary index serves key ranges and key order.
  * Without transactions by design: see Store.write for the order of steps, and snapshot.ts for reads of one state.
- *
  * Figures and how to repeat them: storage.bench.ts.
  */
 import { setMaxListeners } from "node:events";
@@ -35,7 +34,7 @@ import {
 import { ObjectRowList, type RowList } from "../row-list.ts";
 import { encoderOf } from "../values.ts";
 import { MongoConnection, type MongoOptions } from "./connection.ts";
-import { declareIn, forgetIn, shard } from "./declare.ts";
+import { declareIn, forgetIn } from "./declare.ts";
 import {
   documentFilter,
   documentOf,
@@ -131,9 +130,7 @@ class MongoStore implements Store {
   async declare(collections: readonly Collection[]): Promise<void> {
     for (const collection of collections) {
       const declared = compileCollection(collection);
-      const { readOnly, sharded } = this.#server;
-      if (sharded && !readOnly) await shard(this.#connection, declared);
-      const hasFormer = await this.#connection.retryable((db) => declareIn(db, declared, { readOnly }));
+      const hasFormer = await declareIn(this.#connection, declared, this.#server);
       if (hasFormer) this.#server.former.dropLater(declared);
       const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
       this.#collections.add(collection, { declared, encoders, duplicates: { last: 0 } });
@@ -141,8 +138,7 @@ class MongoStore implements Store {
   }
 
   async forget(collections: readonly Collection[]): Promise<boolean> {
-    const names = collections.map(({ name }) => name);
-    return this.#connection.retryable((db) => forgetIn(db, names));
+    return forgetIn(this.#connection, collections);
   }
 
   /** Idempotent reads of one collection. */
