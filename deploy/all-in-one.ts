@@ -181,7 +181,10 @@ async function startAll(given: Environment, stopping: AbortSignal): Promise<Stop
       // Several of them cannot have one port; their lines are read here.
       env: {
         ...INGEST_MALLOC,
-        ...{ ...env, LOG_LEVEL: given.LOG_LEVEL ?? "info", INGEST_METRICS_PORT: "0", LOG_FORMAT: "json" },
+        ...env,
+        LOG_LEVEL: given.LOG_LEVEL ?? "info",
+        INGEST_METRICS_PORT: "0",
+        LOG_FORMAT: "json",
       },
       log,
       stopTimeoutMs: INGEST_STOP_MS,

@@ -9,6 +9,8 @@ export type BloomBits = number;
 
 const BLOOM_BITS = 2_048;
 const BLOOM_DIGITS = BLOOM_BITS / 4;
+/** Of the digits of BloomBits. */
+const PLACES = [1, BLOOM_BITS, BLOOM_BITS ** 2] as const;
 
 /**
  * Whether a block with this header bloom may hold a log with this address or topic. False is certain, true is not.
@@ -56,9 +58,11 @@ const BITS = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4] as const;
 export function computeLogsBloom(logs: readonly Pick<RawLog, "address" | "topics">[]): Hex {
   const digits = new Uint8Array(BLOOM_DIGITS);
   for (const item of new Set(logs.flatMap((log) => [log.address, ...log.topics]))) {
-    for (let rest = bloomBits(item), n = 0; n < 3; n++, rest = Math.floor(rest / BLOOM_BITS)) {
-      const digit = digitOf(rest % BLOOM_BITS);
-      digits[digit] = (digits[digit] as number) | maskOf(rest);
+    const bits = bloomBits(item);
+    for (const place of PLACES) {
+      const bit = bitAt(bits, place);
+      const digit = digitOf(bit);
+      digits[digit] = (digits[digit] as number) | maskOf(bit);
     }
   }
   let text = "";
@@ -92,9 +96,9 @@ function isNotEmpty(bloom: Hex): boolean {
 
 /** As bloomMayContain, for an item whose bits are known. */
 export function hasBits(bloom: Hex, bits: BloomBits): boolean {
-  for (let rest = bits, n = 0; n < 3; n++, rest = Math.floor(rest / BLOOM_BITS)) {
-    const digit = digitValue(bloom.charCodeAt(2 + digitOf(rest % BLOOM_BITS)));
-    if ((digit & maskOf(rest)) === 0) return false;
+  for (const place of PLACES) {
+    const bit = bitAt(bits, place);
+    if ((digitValue(bloom.charCodeAt(2 + digitOf(bit))) & maskOf(bit)) === 0) return false;
   }
   return true;
 }
@@ -102,8 +106,12 @@ export function hasBits(bloom: Hex, bits: BloomBits): boolean {
 /** The three pairs of bytes of the item's hash, modulo 2048. */
 export function bloomBits(item: Hex): BloomBits {
   const hash = keccak_256(hexToBytes(item));
-  const bitAt = (at: number) => (((hash[at] as number) << 8) | (hash[at + 1] as number)) % BLOOM_BITS;
-  return bitAt(0) + BLOOM_BITS * (bitAt(2) + BLOOM_BITS * bitAt(4));
+  const pairAt = (at: number) => (((hash[at] as number) << 8) | (hash[at + 1] as number)) % BLOOM_BITS;
+  return PLACES.reduce((sum, place, n) => sum + pairAt(2 * n) * place, 0);
+}
+
+function bitAt(bits: BloomBits, place: number): number {
+  return Math.floor(bits / place) % BLOOM_BITS;
 }
 
 /** The hex digit of the bloom (after 0x) that holds a bit. */
@@ -113,7 +121,7 @@ function digitOf(bit: number): number {
 
 /** The bit within its digit; the four bits of a digit have the lowest places of the bit's number. */
 function maskOf(bit: number): number {
-  return 1 << (bit % 4);
+  return 1 << (bit & 3);
 }
 
 function hexToBytes(hex: Hex): Uint8Array {

@@ -9,7 +9,7 @@ import {
 } from "../declaration.ts";
 import type { Collection } from "../port.ts";
 import type { Connection } from "./connection.ts";
-import { readDeclarations } from "./read-declarations.ts";
+import { hasTable, readDeclarations } from "./read-declarations.ts";
 import { createSql, dropSql, extendSql, firstRowSql } from "./sql.ts";
 
 interface Place {
@@ -40,13 +40,14 @@ export async function declareIn(
   };
   return connection.retrying(() => {
     // Usually all exist: then no lock is needed, and a read-only store can declare too.
-    const [absent] = missing(readDeclarations(connection));
-    if (absent !== undefined && readOnly) throw undeclaredError(absent, path);
-    if (absent !== undefined)
-      connection.transaction("write", () => {
-        const stored = readDeclarations(connection);
-        for (const declared of missing(stored)) create(connection, declared, stored.get(declared.name));
-      });
+    const found = readDeclarations(connection);
+    const [absent] = missing(found);
+    if (absent === undefined) return compiled(found);
+    if (readOnly) throw undeclaredError(absent, path);
+    connection.transaction("write", () => {
+      const stored = readDeclarations(connection);
+      for (const declared of missing(stored)) create(connection, declared, stored.get(declared.name));
+    });
     return compiled(readDeclarations(connection));
   });
 }
@@ -54,24 +55,22 @@ export async function declareIn(
 function create(connection: Connection, declared: CompiledCollection, before: string | undefined): void {
   const extension = before === undefined ? undefined : extensionOf(before, declared);
   // What was forgotten is still there, for those who read meanwhile.
-  if (before === undefined && hasRows(connection, declared.name) === false)
-    connection.exec(dropSql(declared.name));
+  if (before === undefined && !hasRows(connection, declared.name)) connection.exec(dropSql(declared.name));
   const statements = extension === undefined ? createSql(declared) : extendSql(declared, extension);
   for (const sql of statements) connection.exec(sql);
   connection.run("INSERT OR REPLACE INTO _collections VALUES (?, ?)", [declared.name, declared.fingerprint]);
 }
 
-/** Undefined where there is no such table. */
-function hasRows(connection: Connection, name: string): boolean | undefined {
-  const tables = connection.all("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", [name]);
-  return tables.length === 0 ? undefined : connection.all(firstRowSql(name)).length > 0;
+function hasRows(connection: Connection, name: string): boolean {
+  return hasTable(connection, name) && connection.all(firstRowSql(name)).length > 0;
 }
 
 /** See Store.forget. */
-export function forgetIn(connection: Connection, names: readonly string[]): Promise<boolean> {
+export function forgetIn(connection: Connection, collections: readonly Collection[]): Promise<boolean> {
+  const names = collections.map(({ name }) => name);
   return connection.retrying(() =>
     connection.transaction("write", () => {
-      if (names.some((name) => hasRows(connection, name) === true)) return false;
+      if (names.some((name) => hasRows(connection, name))) return false;
       for (const name of names) connection.run("DELETE FROM _collections WHERE name = ?", [name]);
       return true;
     }),

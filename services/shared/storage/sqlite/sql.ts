@@ -96,7 +96,7 @@ export function firstRowSql(name: string): string {
 }
 
 export function dropSql(name: string): string {
-  return `DROP TABLE ${quoted(name)}`;
+  return `DROP TABLE IF EXISTS ${quoted(name)}`;
 }
 
 /** Statements for what a stored collection lacks, and has too many: see extensionOf. */

@@ -153,10 +153,7 @@ class SqliteStore implements Store {
   }
 
   async forget(collections: readonly Collection[]): Promise<boolean> {
-    return forgetIn(
-      this.#connection,
-      collections.map(({ name }) => name),
-    );
+    return forgetIn(this.#connection, collections);
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {
