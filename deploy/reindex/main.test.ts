@@ -129,6 +129,40 @@ describeThorough("npm run reindex", () => {
     expect(await isDeclared("lending", entityHistory.name)).to.equal(true);
   });
 
+  it("gives up a store that this version refuses, at once or where an ingest ran at first", async () => {
+    const before = lending.map((each) =>
+      each.name === entityHistory.name ? { ...each, contents: "of another version" } : each,
+    );
+    const store = await openStore({ service: "lending", dataDir });
+    stores.push(store);
+    await store.declare([...before, reindexes, leases]);
+    for (const chainId of [8453, 1]) await fillChain(store, { collections: before, chainId, count: 5 });
+    const refusal = () =>
+      open("lending").then(
+        () => undefined,
+        ({ message }: Error) => message,
+      );
+    expect(await refusal()).to.contain("npm run reindex of each chain in it, then start again");
+    const other = await countRows(store, { collections: before, chainId: 1 });
+    const first = await run("--chain", "8453", "--yes");
+    expect(first.code, first.text).to.equal(0);
+    expect(first.text).to.contain("lending: deleted.");
+    expect(await store.count(lendingCheckpoints, {})).to.equal(1);
+    expect(await countRows(store, { collections: before, chainId: 1 })).to.deep.equal(other);
+    expect(await refusal()).to.contain("declaration has changed");
+
+    const lease = { name: "lending-ingest-8453", holder: "an ingest", token: 9, expiresAtMs: Date.now() };
+    await store.write([put(leases, [lease])]);
+    expect(await run("--chain", "1", "--yes")).to.include({ code: 0 });
+    expect(await refusal()).to.contain("declaration has changed");
+    await store.write([put(leases, [{ ...lease, expiresAtMs: 0 }])]);
+    const renewed = await run("--chain", "1", "--yes");
+    expect(renewed.code, renewed.text).to.equal(0);
+    expect(renewed.text).to.contain("Another version has made its tables");
+    expect(await refusal()).to.equal(undefined);
+    expect((await run("--chain", "1", "--yes")).text).to.contain("There is no index of chain 1");
+  });
+
   it("is refused beside an ingest; after it, and after a kill, the ingest makes an equal index", async () => {
     solana = await createTestSolana({ seed: 6, transactions: 4 });
     solana.produce(120);

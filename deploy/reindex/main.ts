@@ -4,12 +4,11 @@ import { knowDeployedChains } from "../../services/shared/evm/deployed-chains.ts
 import { sanitizeText } from "../../services/shared/logging/log.ts";
 import { ConfigError, readSettings } from "../../services/shared/settings/settings.ts";
 import { parseReindexCall, REINDEX_USAGE, type ReindexCall, UsageError } from "./arguments.ts";
-import { indexesOf, type ServiceIndex } from "./indexes.ts";
+import { indexesOf } from "./indexes.ts";
 import { type Contents, countIndex, isEmpty, refuseBesideIngest, reindexStore } from "./reindex.ts";
 import { findPlace, type OpenedStore, openIndexStore } from "./store.ts";
 
 interface Found {
-  readonly index: ServiceIndex;
   readonly opened: OpenedStore;
   readonly contents: Contents;
 }
@@ -25,20 +24,20 @@ async function run(call: ReindexCall): Promise<number> {
   try {
     for (const index of indexesOf(chain, service)) {
       const opened = await openIndexStore(place, index);
-      if (opened !== undefined) found.push({ index, opened, contents: await countIndex(index, opened) });
+      if (opened !== undefined) found.push({ opened, contents: await countIndex(opened) });
     }
     const held = found.filter(({ contents }) => !isEmpty(contents));
     for (const { contents } of held) describe(contents, chain);
     if (held.length === 0) say(`There is no index of chain ${chain} in ${describePlace(place)}.`);
-    await Promise.all(held.map(({ index, opened }) => refuseBesideIngest(index, { opened, ttlMs })));
+    await Promise.all(held.map(({ opened }) => refuseBesideIngest(opened, ttlMs)));
     if (held.length > 0 && !call.isConfirmed && !(await isConfirmed(chain))) {
       say("Nothing was deleted.");
       return 1;
     }
     const reclaimed: number[] = [];
-    for (const { index, opened } of held) {
-      reclaimed.push(await reindexStore(index, { opened, ttlMs }));
-      say(`${index.service}: deleted. Its ingest reads the chain again from the start.`);
+    for (const { opened, contents } of held) {
+      reclaimed.push(await reindexStore(opened, ttlMs));
+      say(`${contents.service}: deleted. Its ingest reads the chain again from the start.`);
     }
     const services = held.map(({ contents: { rows, store, service: name } }, i) => ({
       ...{ service: name, store, deleted: rows, reclaimedBytes: reclaimed[i] ?? 0 },
@@ -50,10 +49,14 @@ async function run(call: ReindexCall): Promise<number> {
   }
 }
 
-function describe({ service, store, rows, isUnfinished }: Contents, chain: string): void {
+function describe({ service, store, rows, isUnfinished, isToRenew }: Contents, chain: string): void {
   const counted = Object.entries(rows).filter(([, count]) => count > 0);
   say(`${service}, chain ${chain}, in ${store}:`);
   for (const [name, count] of counted) say(`  ${String(count).padStart(12)}  ${name}`);
+  if (isToRenew)
+    say(
+      "  Another version has made its tables, which are empty: they are deleted too, and the next start makes them anew.",
+    );
   if (isUnfinished) say("  A reindex was cut short here: this one finishes it.");
 }
 

@@ -118,11 +118,11 @@ describeOnEngines(
         if (service !== "solana") await fillChain(store, { collections, chainId: 1, count: 20 });
         const other = await countRows(store, { collections, chainId: 1 });
         const lease = await acquireLease(store, { name: "another", holder: "me", ttlMs: 60_000 });
-        const target = { store, name: "here", reclaim: async () => 7 };
-        const before = await countIndex(index, target);
+        const target = { store, index, isOfOtherVersion: false, name: "here", reclaim: async () => 7 };
+        const before = await countIndex(target);
         expect(before.rows).to.deep.equal(await countRows(store, { collections, ...own }));
-        expect(await reindexStore(index, { opened: target, ttlMs: 10_000 })).to.equal(7);
-        expect(isEmpty(await countIndex(index, target))).to.equal(true);
+        expect(await reindexStore(target, 10_000)).to.equal(7);
+        expect(isEmpty(await countIndex(target))).to.equal(true);
         if (service !== "solana")
           expect(await countRows(store, { collections, chainId: 1 })).to.deep.equal(other);
         expect(await store.get(leases, { name: "another" })).to.include({ holder: "me" });
@@ -164,8 +164,8 @@ describeOnEngines(
       await fillChain(store, { collections: lending, chainId: 8453, count: 3 });
       const before = await countRows(store, { collections: lending });
       const lease = await acquireLease(store, { name: index.name, holder: "ingest-7", ttlMs: 2_000 });
-      const target = { store, name: "here", reclaim: async () => 0 };
-      const refused = await reindexStore(index, { opened: target, ttlMs: 2_000 }).catch((e: unknown) => e);
+      const target = { store, index, isOfOtherVersion: false, name: "here", reclaim: async () => 0 };
+      const refused = await reindexStore(target, 2_000).catch((e: unknown) => e);
       expect(refused).to.be.instanceOf(IngestRuns);
       expect(String(refused)).to.contain("lending-ingest-8453 (ingest-7)");
       expect(await countRows(store, { collections: lending })).to.deep.equal(before);

@@ -17,25 +17,35 @@ export interface Contents {
   readonly rows: Readonly<Record<string, number>>;
   /** Whether a reindex was killed here before it was done. */
   readonly isUnfinished: boolean;
+  /** Whether another version has declared its collections, which have no row of any chain: they can be made anew. */
+  readonly isToRenew: boolean;
 }
 
-export async function countIndex(index: ServiceIndex, { store, name }: OpenedStore): Promise<Contents> {
+export async function countIndex({ store, index, name, isOfOtherVersion }: OpenedStore): Promise<Contents> {
   const rows: Record<string, number> = {};
   for (const { collection, filter } of index.parts)
     rows[collection.name] = await store.count(collection, filter);
-  return { service: index.service, store: name, rows, isUnfinished: await isReindexRunning(store, index) };
+  return {
+    ...{ service: index.service, store: name, rows },
+    isUnfinished: await isReindexRunning(store, index),
+    isToRenew: isOfOtherVersion && !(await hasRows(store, index)),
+  };
 }
 
-export function isEmpty({ rows, isUnfinished }: Contents): boolean {
-  return !isUnfinished && Object.values(rows).every((count) => count === 0);
+async function hasRows(store: Store, { parts }: ServiceIndex): Promise<boolean> {
+  for (const { collection } of parts)
+    if ((await store.find(collection, { filter: {}, limit: 1 })).length > 0) return true;
+  return false;
+}
+
+/** Whether there is nothing to do. */
+export function isEmpty({ rows, isUnfinished, isToRenew }: Contents): boolean {
+  return !isUnfinished && !isToRenew && Object.values(rows).every((count) => count === 0);
 }
 
 /** Throws IngestRuns where an ingest of the chain holds its lease. After a kill that takes the TTL to find out. */
-export async function refuseBesideIngest(
-  index: ServiceIndex,
-  { opened, ttlMs }: { opened: OpenedStore; ttlMs: number },
-): Promise<void> {
-  const holder = await findLeaseHolder(opened.store, { name: index.name, ttlMs });
+export async function refuseBesideIngest({ store, index }: OpenedStore, ttlMs: number): Promise<void> {
+  const holder = await findLeaseHolder(store, { name: index.name, ttlMs });
   if (holder !== undefined) throw refusalOf(index, holder);
 }
 
@@ -44,11 +54,8 @@ function refusalOf({ name }: ServiceIndex, holder: string): IngestRuns {
 }
 
 /** Deletes the index while it holds the lease of its ingest; returns the bytes given back. Throws IngestRuns. */
-export async function reindexStore(
-  index: ServiceIndex,
-  { opened, ttlMs }: { opened: OpenedStore; ttlMs: number },
-): Promise<number> {
-  const { store } = opened;
+export async function reindexStore(opened: OpenedStore, ttlMs: number): Promise<number> {
+  const { store, index } = opened;
   const holder = `reindex-${process.pid}-${crypto.randomUUID()}`;
   let other = "";
   const onWait = (name: string) => {

@@ -268,7 +268,7 @@ export function changedDeclarationError(
     );
   return new Error(
     `${where}: its declaration has changed since the data was written (${what}). ` +
-      "If it belongs to an index, npm run reindex of each chain in it with the version that wrote it, then start this one; keys and payments of the gateway stay.",
+      "If it belongs to an index, npm run reindex of each chain in it, then start again; keys and payments of the gateway stay.",
   );
 }
 

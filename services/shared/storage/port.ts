@@ -294,6 +294,11 @@ export interface Store {
    */
   forget(collections: readonly Collection[]): Promise<boolean>;
   /**
+   * The collections that there are, ready for use as they are stored, by whatever version of this program: also those that
+   * `declare` refuses. To count and delete what is in them.
+   */
+  openStored(): Promise<readonly Collection[]>;
+  /**
    * Applies the steps in order. SQLite: all or nothing. MongoDB: each step (or group: inParallel) is complete before the
    * next begins, so callers order them to be replayable (rows, then what derives from rows, then the checkpoint).
    * A put without rows and a remove without keys are skipped, whatever their collection.

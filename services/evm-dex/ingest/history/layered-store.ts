@@ -22,6 +22,7 @@ export function layeredStore(
     snapshot: async () => undefined,
     declare: (collections) => own.declare(collections),
     forget: (collections) => own.forget(collections),
+    openStored: () => own.openStored(),
     // Shared rows first: they are facts, and the chunk's rows name them.
     async write(steps: readonly WriteStep[]) {
       const isShared = (step: WriteStep) => names.has(step.collection.name);

@@ -1,7 +1,7 @@
 import type { Document } from "mongodb";
 import type { CompiledCollection } from "../declaration.ts";
 import type { Encoders } from "../query.ts";
-import { decoderOf, type Stored } from "../values.ts";
+import { decoderOf, encoderOf, type Stored } from "../values.ts";
 import { idOf } from "./key.ts";
 import type { StoredRow } from "./nulls-last.ts";
 import type { DuplicateShare, StoredDocument } from "./write.ts";
@@ -14,6 +14,11 @@ export interface Entry {
 }
 
 type Row = Readonly<Record<string, unknown>>;
+
+export function entryOf(declared: CompiledCollection): Entry {
+  const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
+  return { declared, encoders, duplicates: { last: 0 } };
+}
 
 export function documentOf({ declared, encoders }: Entry, row: Row): StoredDocument {
   const id = keyId({ declared, encoders }, row);

@@ -32,13 +32,14 @@ import {
   type UntypedQuery,
 } from "../query.ts";
 import { ObjectRowList, type RowList } from "../row-list.ts";
-import { encoderOf } from "../values.ts";
+import { collectionsOf } from "../stored-collections.ts";
 import { MongoConnection, type MongoOptions } from "./connection.ts";
-import { declareIn, forgetIn } from "./declare.ts";
+import { declareIn, forgetIn, readDeclarations } from "./declare.ts";
 import {
   documentFilter,
   documentOf,
   type Entry,
+  entryOf,
   isDuplicate,
   keyId,
   keysFilter,
@@ -49,6 +50,7 @@ import { type NullsFirstSource, readNullsLast, type StoredRow } from "./nulls-la
 import { findsOf, planOfExplain, toMongoQuery } from "./query.ts";
 import { isReadOnly } from "./rights.ts";
 import { requirePrimary, type Server } from "./server.ts";
+import { readSize } from "./size.ts";
 import { keepsSnapshots, readSnapshot, recorderOf } from "./snapshot.ts";
 import { KEYS_A_QUERY, snapshotId, type WriteContext, writeSteps } from "./steps.ts";
 import type { StoredDocument } from "./write.ts";
@@ -132,13 +134,19 @@ class MongoStore implements Store {
       const declared = compileCollection(collection);
       const hasFormer = await declareIn(this.#connection, declared, this.#server);
       if (hasFormer) this.#server.former.dropLater(declared);
-      const encoders = new Map(declared.fields.map((field) => [field.name, encoderOf(declared.name, field)]));
-      this.#collections.add(collection, { declared, encoders, duplicates: { last: 0 } });
+      this.#collections.add(collection, entryOf(declared));
     }
   }
 
   async forget(collections: readonly Collection[]): Promise<boolean> {
     return forgetIn(this.#connection, collections);
+  }
+
+  async openStored(): Promise<readonly Collection[]> {
+    const stored = collectionsOf(await this.#connection.retryable(readDeclarations));
+    for (const collection of stored)
+      this.#collections.add(collection, entryOf(compileCollection(collection)));
+    return stored;
   }
 
   /** Idempotent reads of one collection. */
@@ -167,14 +175,8 @@ class MongoStore implements Store {
     });
   }
 
-  async size(): Promise<StoreSize> {
-    const stats = await this.#connection.retryable((db) => db.command({ dbStats: 1 }));
-    const { storageSize, indexSize, fsTotalSize, fsUsedSize } = stats as Readonly<Record<string, number>>;
-    const storedBytes = Number(storageSize ?? 0) + Number(indexSize ?? 0);
-    // Routers and compatible servers do not say what their disks hold.
-    const freeBytes =
-      fsTotalSize === undefined || fsUsedSize === undefined ? undefined : fsTotalSize - fsUsedSize;
-    return { storedBytes, freeBytes };
+  size(): Promise<StoreSize> {
+    return this.#connection.retryable(readSize);
   }
 
   async snapshot<C extends Collection, T>(
@@ -378,11 +380,7 @@ class MongoStore implements Store {
     const { filter, ...asked } = toMongoQuery(declared, { ...parsed, sharded: this.#server.sharded });
     const limited = parsed.limit !== Number.POSITIVE_INFINITY;
     try {
-      const options = {
-        ...asked,
-        skip: parsed.skip,
-        ...(limited ? { limit: parsed.limit } : {}),
-      };
+      const options = { ...asked, skip: parsed.skip, ...(limited ? { limit: parsed.limit } : {}) };
       const explained = await this.#documents(entry, (documents) =>
         documents.find(filter, options).explain("queryPlanner"),
       );

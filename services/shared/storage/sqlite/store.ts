@@ -5,7 +5,12 @@
  * storage.bench.ts measures it and names the bottleneck.
  */
 import { writeCopies } from "../bulk-writer.ts";
-import { type CompiledCollection, DeclaredCollections, type FieldInfo } from "../declaration.ts";
+import {
+  type CompiledCollection,
+  compileCollection,
+  DeclaredCollections,
+  type FieldInfo,
+} from "../declaration.ts";
 import {
   type BulkWriter,
   type Collection,
@@ -32,6 +37,7 @@ import {
   type UntypedQuery,
 } from "../query.ts";
 import type { RowList } from "../row-list.ts";
+import { collectionsOf } from "../stored-collections.ts";
 import type { Stored } from "../values.ts";
 import { unlessAborted } from "../within.ts";
 import type { Connection } from "./connection.ts";
@@ -39,6 +45,7 @@ import { declareIn, forgetIn } from "./declare.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
 import { type Operation, operationsOf, release, runOperations } from "./operations.ts";
 import { PackedRowList } from "./packed/row-list.ts";
+import { readDeclarations } from "./read-declarations.ts";
 import { type Entry, encodeCells, entryOf, keyCells, keyPredicates, keyWriter, rowsOf } from "./rows.ts";
 import { sizeOfFile } from "./size.ts";
 import { sortTexts } from "./sort-texts.ts";
@@ -154,6 +161,13 @@ class SqliteStore implements Store {
 
   async forget(collections: readonly Collection[]): Promise<boolean> {
     return forgetIn(this.#connection, collections);
+  }
+
+  async openStored(): Promise<readonly Collection[]> {
+    const stored = collectionsOf(readDeclarations(this.#connection));
+    for (const collection of stored)
+      this.#collections.add(collection, entryOf(compileCollection(collection)));
+    return stored;
   }
 
   async write(steps: readonly WriteStep[]): Promise<void> {

@@ -1,8 +1,11 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { type Collection, put, removeWhere } from "../port.ts";
+import { compileCollection } from "../declaration.ts";
+import { type Collection, collection, put, remove, removeWhere } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { allOf, sample, samples } from "./sample.ts";
+
+const fingerprintOf = (declared?: Collection) => declared && compileCollection(declared).fingerprint;
 
 export function describeDeclarations(options: SuiteOptions): void {
   describe("declarations", () => {
@@ -164,6 +167,39 @@ export function describeDeclarations(options: SuiteOptions): void {
       expect(await store.find(later, byIndex)).to.deep.equal([row]);
       expect(await store.plan(later, byIndex)).to.be.oneOf(["index", "unknown"]);
       expect(await store.get(later, { address: row.address })).to.deep.equal(row);
+    });
+
+    it("opens what is stored as it is, also what a declaration refuses", async () => {
+      const { store } = fixture;
+      const notes = collection({
+        ...{ name: "notes", fields: { id: "int", at: "int", text: "text?" }, key: ["id"], shardKey: ["id"] },
+        indexes: [
+          { fields: ["at", "id"], descending: ["at"], unique: true },
+          { fields: ["at"], descending: ["at"], carries: ["text"] },
+        ],
+        contents: "of an earlier version",
+      });
+      await store.declare([notes]);
+      await store.write([
+        put(samples, [sample(1), sample(2)]),
+        put(notes, [
+          { id: 1, at: 5, text: "a" },
+          { id: 2, at: 6, text: null },
+        ]),
+      ]);
+      const later = options.traits.shared ? await fixture.connect() : store;
+      await failure(later.declare([{ ...notes, contents: "of this version" }]));
+      const stored = new Map((await later.openStored()).map((each) => [each.name, each]));
+      for (const declared of [samples, notes])
+        expect(fingerprintOf(stored.get(declared.name)), declared.name).to.equal(fingerprintOf(declared));
+      const [found, foundNotes] = [stored.get("samples"), stored.get("notes")] as [Collection, Collection];
+      expect(await later.count(found, { address: sample(1).address })).to.equal(1);
+      const { key } = foundNotes;
+      const keys = await later.find(foundNotes, { filter: { at: 6 }, fields: [...key], limit: 5 });
+      expect(keys).to.deep.equal([{ id: 2 }]);
+      await later.write([remove(foundNotes, keys), removeWhere(found, {})]);
+      expect(await store.find(notes, { filter: {} })).to.deep.equal([{ id: 1, at: 5, text: "a" }]);
+      expect(await allOf(store)).to.deep.equal([]);
     });
 
     const faults: [fault: string, declaration: Collection, said: string][] = [
