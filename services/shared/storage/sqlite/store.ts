@@ -44,6 +44,7 @@ import type { Connection } from "./connection.ts";
 import { declareIn, forgetIn } from "./declare.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
 import { type Operation, operationsOf, release, runOperations } from "./operations.ts";
+import { BlockPool } from "./packed/blocks.ts";
 import { PackedRowList } from "./packed/row-list.ts";
 import { readDeclarations } from "./read-declarations.ts";
 import { type Entry, encodeCells, entryOf, keyCells, keyPredicates, keyWriter, rowsOf } from "./rows.ts";
@@ -95,6 +96,8 @@ class SqliteStore implements Store {
   readonly #views: Views | undefined;
 
   readonly #damage: Damage;
+  /** Of rows that wait for a write. */
+  readonly #pool = new BlockPool();
   /**
    * Those that are open. While there is one, all is written by its thread, which holds the file's lock most of the time.
    * Here even the write of a row would hold this thread while it waits for the lock, and miss the moments between two writes,
@@ -182,7 +185,7 @@ class SqliteStore implements Store {
   }
 
   openRows<C extends Collection>(target: C, orderedBy: keyof RowOf<C> & string): RowList<RowOf<C>> {
-    return new PackedRowList(this.#collections.get(target), orderedBy);
+    return new PackedRowList(this.#collections.get(target), { orderedBy, pool: this.#pool });
   }
 
   openBulkWriter(onFailure: (reason: string) => void): BulkWriter {
@@ -193,6 +196,7 @@ class SqliteStore implements Store {
       run: (operations) => this.#run(operations),
       change: (statement) => this.#change(statement),
       onFailure,
+      pool: this.#pool,
       onClose: () => void this.#bulkWriters.delete(writer),
     });
     this.#bulkWriters.add(writer);

@@ -1,9 +1,14 @@
 import { expect } from "chai";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { randomRuns } from "../../../testkit/describe.ts";
 import { ConflictError, put, requireRow, type Store } from "../../port.ts";
 import { sample, samples } from "../../suite/sample.ts";
+import { bytesOf, type Cell } from "../cell.ts";
 import { openSqliteStore } from "../store.ts";
-import { CellPacker } from "./cells.ts";
+import { BLOCK_BYTES, BlockPool } from "./blocks.ts";
+import { CellPacker } from "./packer.ts";
+import { readCells } from "./reader.ts";
 
 describe("PackedRowList", () => {
   let store: Store;
@@ -56,17 +61,78 @@ describe("PackedRowList", () => {
     expect([...list.take()]).to.deep.equal([sample(1), sample(4)]);
   });
 
-  it("packs as many rows again and again into the memory of the first ones", () => {
-    const packer = new CellPacker(2, [false, true]);
-    const lengths = [1, 2, 3].map(() => {
-      for (let i = 1_024; i < 4_096; i++) packer.add([`text ${i}`, `0x${i.toString(16).padStart(64, "0")}`]);
-      const taken = packer.take();
-      packer.giveBack(taken);
-      return taken.segments.map(({ text, bytes }) => [text.length, bytes.length]);
-    });
-    expect(lengths[0]?.[0]?.[1]).to.be.within(33 * 1_024, 2 * 33 * 1_024);
-    expect(lengths[1]).to.deep.equal(lengths[0]);
-    expect(lengths[2]).to.deep.equal(lengths[0]);
+  it("packs rows of any width again and again into the memory of the first ones", () => {
+    const taken: Uint8Array[] = [];
+    const pool = new (class extends BlockPool {
+      override take(leastBytes: number): Uint8Array {
+        const block = super.take(leastBytes);
+        if (!taken.includes(block)) taken.push(block);
+        return block;
+      }
+    })();
+    for (const width of [2, 3, 2, 1]) {
+      const packer = new CellPacker(width, { pool, isHex: [false, true] });
+      for (let i = 0; i < 3_000; i++)
+        packer.add([`text ${i}`, `0x${i.toString(16).padStart(64, "0")}`, i / 3].slice(0, width));
+      packer.giveBack(packer.take());
+    }
+    const rowBytes = 8 + 11 + 34 + 9;
+    expect(taken).to.have.length.within(2, Math.ceil((3_000 * rowBytes) / BLOCK_BYTES) + 1);
+    pool.clear();
+    const before = taken.length;
+    pool.take(1);
+    expect(taken).to.have.length(before + 1);
+  });
+
+  it("gives back what it packed, in any order, however long its cells are", () => {
+    const pool = new BlockPool();
+    const text = fc.oneof(
+      fc.string({ maxLength: 300 }),
+      fc.string({ unit: "grapheme", maxLength: 300 }),
+      fc.nat(90_000).map((length) => "x".repeat(length)),
+      fc.nat(90_000).map((length) => "\u20ac".repeat(length)),
+    );
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.nat(90_000).map((length) => new Uint8Array(length).fill(7)),
+    );
+    const number = fc.oneof(
+      fc.constantFrom(0, -0, 255, 256, 65_535, 65_536, 2 ** 31 - 1, 2 ** 31, -1, -(2 ** 31), -(2 ** 31) - 1),
+      fc.double({ noNaN: true }),
+      fc.maxSafeInteger(),
+    );
+    const hex = fc.constantFrom("", "0x", "0x00ff", `0x${"ab".repeat(32)}`, `0x${"cd".repeat(70_000)}`);
+    const row = fc.tuple(
+      fc.option(text),
+      fc.option(bytes),
+      fc.option(number),
+      fc.option(hex),
+      fc.option(hex),
+    );
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 60 }), fc.nat(59), (rows, by) => {
+        const packer = new CellPacker(5, { pool, isHex: [false, false, false, true, true] });
+        const places = rows.map((cells) => packer.add(cells));
+        expect(packer.count).to.equal(rows.length);
+        const expected = rows.map((cells) =>
+          cells.map((cell, i) => (i > 2 && typeof cell === "string" ? bytesOf(cell) : cell)),
+        );
+        const turned = rows.map((_, i) => (i + by) % rows.length);
+        const isTurned = by % 2 === 1;
+        const taken = packer.take(
+          isTurned ? new Uint32Array(turned.map((i) => places[i] as number)) : undefined,
+        );
+        // As another thread has it.
+        const next = readCells(structuredClone(taken));
+        for (const i of isTurned ? turned : rows.keys()) {
+          const cells: Cell[] = ["kept"];
+          next(cells, 1);
+          expect(cells).to.deep.equal(["kept", ...(expected[i] as Cell[])]);
+        }
+        packer.giveBack(taken);
+      }),
+      { numRuns: randomRuns(200) },
+    );
   });
 
   it("is empty without rows", () => {

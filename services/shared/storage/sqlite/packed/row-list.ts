@@ -2,7 +2,10 @@ import { orderOf, type RowList, type Rows } from "../../row-list.ts";
 import type { Stored } from "../../values.ts";
 import { type Cell, hexOf } from "../cell.ts";
 import { type Entry, encodeRow, rowsOf } from "../rows.ts";
-import { CellPacker, type NextRow, type PackedCells, readCells } from "./cells.ts";
+import type { BlockPool } from "./blocks.ts";
+import type { NextRow, PackedCells } from "./cells.ts";
+import { CellPacker } from "./packer.ts";
+import { readCells } from "./reader.ts";
 
 /** Rows that wait as packed cells. */
 export class PackedRowList<R extends Readonly<Record<string, unknown>>> implements RowList<R> {
@@ -11,13 +14,14 @@ export class PackedRowList<R extends Readonly<Record<string, unknown>>> implemen
   readonly #packer: CellPacker;
   readonly #cells: Stored[];
   #order: string[] = [];
+  #places: number[] = [];
 
   /** @param orderedBy a text field */
-  constructor(entry: Entry, orderedBy: keyof R) {
+  constructor(entry: Entry, { orderedBy, pool }: { orderedBy: keyof R; pool: BlockPool }) {
     this.#entry = entry;
     this.#orderedBy = orderedBy;
     const { length } = entry.declared.fields;
-    this.#packer = new CellPacker(length, entry.isHex);
+    this.#packer = new CellPacker(length, { pool, isHex: entry.isHex });
     this.#cells = new Array(length).fill(null);
   }
 
@@ -27,13 +31,15 @@ export class PackedRowList<R extends Readonly<Record<string, unknown>>> implemen
 
   /** @throws TypeError for a value that its field cannot hold. */
   add(row: R): void {
-    this.#packer.add(encodeRow(this.#entry, row, this.#cells));
+    this.#places.push(this.#packer.add(encodeRow(this.#entry, row, this.#cells)));
     this.#order.push(row[this.#orderedBy] as string);
   }
 
   take(): PackedRows<R> {
-    const order = orderOf(this.#order);
+    const places = this.#places;
+    const order = orderOf(this.#order).map((row) => places[row] as number);
     this.#order = [];
+    this.#places = [];
     const cells = this.#packer.take(order);
     return new PackedRows(this.#entry, { cells, giveBack: () => this.#packer.giveBack(cells) });
   }

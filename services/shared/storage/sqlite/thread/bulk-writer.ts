@@ -2,6 +2,7 @@ import type { BulkWriter, WriteStep } from "../../port.ts";
 import type { Connection } from "../connection.ts";
 import { CACHE_KB, limitCache, type SqliteOptions } from "../open-connection.ts";
 import { type Operation, release } from "../operations.ts";
+import type { BlockPool } from "../packed/blocks.ts";
 import type { Change } from "../sql.ts";
 import { startWriteThread } from "./write-thread.ts";
 
@@ -22,12 +23,14 @@ export function openBulkWriter(
     readonly run: (operations: readonly Operation[]) => Promise<void>;
     readonly change: (statement: Change) => Promise<number>;
     readonly onFailure: (reason: string) => void;
+    /** Of the rows that wait. */
+    readonly pool: BlockPool;
     /** It is closed, or about to be. */
     readonly onClose: () => void;
   },
 ): SqliteBulkWriter {
-  const { connection, operationsOf, run, change, onFailure, onClose } = store;
-  const thread = startWriteThread(options, { here: run, changeHere: change, onFailure });
+  const { connection, operationsOf, run, change, onFailure, pool, onClose } = store;
+  const thread = startWriteThread(options, { here: run, changeHere: change, onFailure, pool });
   limitCache(connection, READING_CACHE_KB);
   return {
     async write(steps) {
@@ -42,6 +45,8 @@ export function openBulkWriter(
     async close() {
       onClose();
       await thread.close();
+      // What a long run of blocks needed: later writes are small.
+      pool.clear();
       limitCache(connection, CACHE_KB);
     },
   };

@@ -1,6 +1,9 @@
 import type { Cell } from "../cell.ts";
 import type { Operation, PutRows } from "../operations.ts";
-import { CellPacker, type PackedCells, readCells } from "../packed/cells.ts";
+import type { BlockPool } from "../packed/blocks.ts";
+import type { PackedCells } from "../packed/cells.ts";
+import { CellPacker } from "../packed/packer.ts";
+import { readCells } from "../packed/reader.ts";
 
 /**
  * Rows as they cross threads: copied as messages are, every value would be an object of its own on either side. A row's
@@ -19,6 +22,11 @@ export type PackedOperation = Exclude<Operation, PutRows> | PutCells;
 export class OperationPacker {
   /** By the statement of a collection. */
   readonly #packers = new Map<string, CellPacker>();
+  readonly #pool: BlockPool;
+
+  constructor(pool: BlockPool) {
+    this.#pool = pool;
+  }
 
   /** `release` is to be called once they are read no more. */
   pack(operations: readonly Operation[]): { packed: PackedOperation[]; release: () => void } {
@@ -38,7 +46,7 @@ export class OperationPacker {
   #packerOf({ one, width }: PutRows): CellPacker {
     let packer = this.#packers.get(one);
     if (packer === undefined) {
-      packer = new CellPacker(width);
+      packer = new CellPacker(width, { pool: this.#pool });
       this.#packers.set(one, packer);
     }
     return packer;

@@ -5,6 +5,7 @@ import { isDamaged } from "../../damage.ts";
 import { ConflictError } from "../../port.ts";
 import type { SqliteOptions } from "../open-connection.ts";
 import type { Operation } from "../operations.ts";
+import { BlockPool } from "../packed/blocks.ts";
 import type { Change } from "../sql.ts";
 import { OperationPacker, type PackedOperation, unpackOperation } from "./operation-packer.ts";
 
@@ -36,6 +37,8 @@ export interface WriteThreadOptions {
   readonly changeHere: (statement: Change) => Promise<number>;
   /** The thread has died, for this reason. */
   readonly onFailure: (reason: string) => void;
+  /** Where rows wait for the thread. */
+  readonly pool?: BlockPool;
   /** Injected by tests. */
   readonly startWorker?: () => Worker;
 }
@@ -53,14 +56,14 @@ export interface WriteThread {
 /** Writes to a file in a thread of its own, with a connection of its own, one write at a time. */
 export function startWriteThread(
   { path, logBytes, busyTimeoutMs, onDamage }: SqliteOptions,
-  { here, changeHere, onFailure, startWorker = startWriteWorker }: WriteThreadOptions,
+  { here, changeHere, onFailure, pool = new BlockPool(), startWorker = startWriteWorker }: WriteThreadOptions,
 ): WriteThread {
   const task: WriteTask = {
     path,
     ...(logBytes !== undefined && { logBytes }),
     ...(busyTimeoutMs !== undefined && { busyTimeoutMs }),
   };
-  const packer = new OperationPacker();
+  const packer = new OperationPacker(pool);
   const thread = createThreadClient<WriteRequest>({
     worker: startWorker(),
     task,

@@ -1,0 +1,216 @@
+import { type Cell, lengthOf, writeBytes } from "../cell.ts";
+import { BLOCK_BYTES, type BlockPool } from "./blocks.ts";
+import { asBuffer, encodingOf, HEAD_BYTES, KINDS, type PackedCells, type Segment } from "./cells.ts";
+
+// Constants of this module are known when it is optimised, those of another are looked up.
+const { null: NULL, byte: BYTE, short: SHORT, word: WORD, float: FLOAT } = KINDS;
+const { text: TEXT, bytes: BYTES, sameBytes: SAME_BYTES } = KINDS;
+
+/** Of a cell, less its bytes and characters. */
+const MOST_CELL_BYTES = 9;
+const SHORT_LENGTH = 256;
+const BEYOND_LATIN1 = /[\u0100-\uffff]/;
+const NO_ROOM = -1;
+
+/** Packs rows of one width. Memory is used again once it is given back. */
+export class CellPacker {
+  readonly #width: number;
+  readonly #pool: BlockPool;
+  /** By column, whether its texts are hex. */
+  readonly #isHex: readonly boolean[];
+  #full: Segment[] = [];
+  #count = 0;
+  #block: Uint8Array | undefined;
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  /** Of the open block: its rows, where the last one begins and ends, and texts. */
+  #rows = 0;
+  #start = 0;
+  #end = 0;
+  #texts: string[] = [];
+  #characters = 0;
+  /** By column of hex: the last one of the open block, and where it is. */
+  #hex: (string | undefined)[] = [];
+  #hexAt: number[] = [];
+
+  constructor(width: number, { pool, isHex = [] }: { pool: BlockPool; isHex?: readonly boolean[] }) {
+    this.#width = width;
+    this.#pool = pool;
+    this.#isHex = isHex;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Returns the row's place: for `order`. */
+  add(cells: readonly Cell[]): number {
+    if (this.#block === undefined) this.#open(BLOCK_BYTES);
+    if (!this.#tryAdd(cells)) {
+      this.#seal();
+      this.#open(mostBytesOf(cells));
+      this.#tryAdd(cells);
+    }
+    const place = this.#full.length * BLOCK_BYTES + this.#start;
+    this.#count += 1;
+    // Places in a longer block would be those of the next one.
+    if (this.#view.byteLength > BLOCK_BYTES) this.#seal();
+    return place;
+  }
+
+  /** Whether there was room. */
+  #tryAdd(cells: readonly Cell[]): boolean {
+    const { length } = this.#block as Uint8Array;
+    const start = this.#end;
+    const characters = this.#characters;
+    const texts = this.#texts.length;
+    let at = start + HEAD_BYTES;
+    for (let i = 0; i < this.#width && at !== NO_ROOM; i++)
+      at = at + MOST_CELL_BYTES > length ? NO_ROOM : this.#put(cells[i] as Cell, i, at);
+    if (at === NO_ROOM || at + this.#characters > length) {
+      this.#texts.length = texts;
+      this.#characters = characters;
+      return false;
+    }
+    this.#view.setUint32(start, characters);
+    this.#view.setUint32(start + 4, this.#characters);
+    this.#start = start;
+    this.#end = at;
+    this.#rows += 1;
+    return true;
+  }
+
+  /** Returns where the next cell begins. */
+  #put(cell: Cell, column: number, at: number): number {
+    if (cell === null) {
+      this.#view.setUint8(at, NULL);
+      return at + 1;
+    }
+    if (typeof cell === "object") {
+      const from = this.#openBytes(at, cell.length);
+      if (from === NO_ROOM) return NO_ROOM;
+      (this.#block as Uint8Array).set(cell, from);
+      return from + cell.length;
+    }
+    if (typeof cell !== "string") return putNumber(this.#view, at, Number(cell));
+    if (this.#isHex[column]) return this.#putHex(cell, column, at);
+    this.#texts.push(cell);
+    this.#characters += cell.length;
+    return putLength(this.#view, at, { kind: TEXT, length: cell.length });
+  }
+
+  #putHex(hex: string, column: number, at: number): number {
+    if (hex === this.#hex[column]) {
+      this.#view.setUint8(at, SAME_BYTES);
+      this.#view.setUint32(at + 1, this.#hexAt[column] as number);
+      return at + 5;
+    }
+    const length = lengthOf(hex);
+    const from = this.#openBytes(at, length);
+    if (from === NO_ROOM) return NO_ROOM;
+    writeBytes(hex, this.#block as Uint8Array, from);
+    this.#hex[column] = hex;
+    this.#hexAt[column] = at;
+    return from + length;
+  }
+
+  #openBytes(at: number, length: number): number {
+    const from = putLength(this.#view, at, { kind: BYTES, length });
+    return from + length > this.#view.byteLength ? NO_ROOM : from;
+  }
+
+  /** The rows since the last time. */
+  take(order?: Uint32Array): PackedCells {
+    this.#seal();
+    const [segments, count] = [this.#full, this.#count];
+    this.#full = [];
+    this.#count = 0;
+    return { width: this.#width, count, segments, ...(order && { order }) };
+  }
+
+  /** To be called once taken rows are read no more. */
+  giveBack({ segments }: PackedCells): void {
+    for (const { block } of segments) this.#pool.giveBack(block);
+  }
+
+  #open(leastBytes: number): void {
+    const block = this.#pool.take(leastBytes);
+    this.#block = block;
+    this.#view = new DataView(block.buffer);
+  }
+
+  #seal(): void {
+    const block = this.#block;
+    if (block === undefined) return;
+    if (this.#rows === 0) this.#pool.giveBack(block);
+    else
+      this.#full.push({
+        block,
+        rows: this.#rows,
+        ...writeText(this.#texts.join(""), block.subarray(this.#end)),
+      });
+    this.#block = undefined;
+    this.#rows = 0;
+    this.#end = 0;
+    this.#texts = [];
+    this.#characters = 0;
+    this.#hex = [];
+  }
+}
+
+/** What a row of these cells takes at most, with its texts. */
+function mostBytesOf(cells: readonly Cell[]): number {
+  return cells.reduce<number>(
+    (sum, cell) =>
+      sum +
+      MOST_CELL_BYTES +
+      (typeof cell === "object" || typeof cell === "string" ? (cell?.length ?? 0) : 0),
+    HEAD_BYTES + MOST_CELL_BYTES,
+  );
+}
+
+function putNumber(view: DataView, at: number, number: number): number {
+  const isWord = (number | 0) === number && !Object.is(number, -0);
+  if (!isWord) {
+    view.setUint8(at, FLOAT);
+    view.setFloat64(at + 1, number);
+    return at + 9;
+  }
+  if (number >= 0 && number < 0x100) {
+    view.setUint8(at, BYTE);
+    view.setUint8(at + 1, number);
+    return at + 2;
+  }
+  if (number >= 0 && number < 0x10000) {
+    view.setUint8(at, SHORT);
+    view.setUint16(at + 1, number);
+    return at + 3;
+  }
+  view.setUint8(at, WORD);
+  view.setInt32(at + 1, number);
+  return at + 5;
+}
+
+/** Of a text or of bytes; returns what follows. */
+function putLength(
+  view: DataView,
+  at: number,
+  { kind, length }: { kind: typeof TEXT | typeof BYTES; length: number },
+): number {
+  if (length < SHORT_LENGTH) {
+    view.setUint8(at, kind);
+    view.setUint8(at + 1, length);
+    return at + 2;
+  }
+  view.setUint8(at, kind + 1);
+  view.setUint32(at + 1, length);
+  return at + 5;
+}
+
+function writeText(text: string, room: Uint8Array): Pick<Segment, "text" | "characterBytes"> {
+  const characterBytes = BEYOND_LATIN1.test(text) ? 2 : 1;
+  const length = characterBytes * text.length;
+  const target =
+    length <= room.length ? room.subarray(0, length) : new Uint8Array(new SharedArrayBuffer(length));
+  asBuffer(target).write(text, encodingOf(characterBytes));
+  return { text: target, characterBytes };
+}

@@ -1,0 +1,125 @@
+import type { Cell } from "../cell.ts";
+import { BLOCK_BITS, BLOCK_BYTES } from "./blocks.ts";
+import {
+  asBuffer,
+  encodingOf,
+  HEAD_BYTES,
+  KINDS,
+  type NextRow,
+  type PackedCells,
+  type Segment,
+  SIZES,
+} from "./cells.ts";
+
+// Constants of this module are known when it is optimised, those of another are looked up.
+const { null: NULL, short: SHORT, word: WORD, float: FLOAT } = KINDS;
+const { text: TEXT, longText: LONG_TEXT, bytes: BYTES, sameBytes: SAME_BYTES } = KINDS;
+
+/** Reads rows from the first one on. */
+export function readCells(cells: PackedCells): NextRow {
+  const reader = new CellReader(cells);
+  return (into, place) => reader.next(into, place);
+}
+
+class CellReader {
+  readonly #cells: PackedCells;
+  readonly #views: readonly DataView[];
+  readonly #texts: readonly Buffer[];
+  #segment = 0;
+  /** Rows that were read of the segment, and where the next one begins. */
+  #rows = 0;
+  #at = 0;
+  /** Of all rows. */
+  #read = 0;
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  #block: Uint8Array = new Uint8Array();
+  /** Of the row, and how much of it was read. */
+  #text = "";
+  #character = 0;
+
+  constructor(cells: PackedCells) {
+    this.#cells = cells;
+    this.#views = cells.segments.map(({ block }) => new DataView(block.buffer, block.byteOffset));
+    this.#texts = cells.segments.map(({ text }) => asBuffer(text));
+  }
+
+  next(into: Cell[], place: number): void {
+    const end = place + this.#cells.width;
+    let at = this.#openRow();
+    const block = this.#block;
+    const view = this.#view;
+    for (let i = place; i < end; i++) {
+      const kind = block[at] as number;
+      at += 1;
+      if (kind === FLOAT) {
+        into[i] = view.getFloat64(at);
+        at += 8;
+      } else if (kind === NULL) into[i] = null;
+      else if (kind < FLOAT) {
+        into[i] = integerOf(view, at, kind);
+        at += SIZES[kind] as number;
+      } else if (kind <= LONG_TEXT) {
+        into[i] = this.#cut(kind === TEXT ? (block[at] as number) : view.getUint32(at));
+        at += SIZES[kind] as number;
+      } else if (kind === SAME_BYTES) {
+        into[i] = this.#bytes(view.getUint32(at));
+        at += 4;
+      } else {
+        const bytes = this.#bytes(at - 1);
+        into[i] = bytes;
+        at += (SIZES[kind] as number) + bytes.length;
+      }
+    }
+    this.#at = at;
+  }
+
+  /** Returns where its first cell is. */
+  #openRow(): number {
+    const { order, segments } = this.#cells;
+    let segment = this.#segment;
+    let at = this.#at;
+    if (order !== undefined) {
+      const place = order[this.#read] as number;
+      segment = place >>> BLOCK_BITS;
+      at = place % BLOCK_BYTES;
+    } else if (this.#rows === segments[segment]?.rows) {
+      segment += 1;
+      at = 0;
+      this.#rows = 0;
+    }
+    this.#read += 1;
+    this.#rows += 1;
+    this.#segment = segment;
+    const view = this.#views[segment] as DataView;
+    const { block, characterBytes } = segments[segment] as Segment;
+    this.#view = view;
+    this.#block = block;
+    // One text, which the engine cuts without a copy.
+    this.#text = (this.#texts[segment] as Buffer).toString(
+      encodingOf(characterBytes),
+      characterBytes * view.getUint32(at),
+      characterBytes * view.getUint32(at + 4),
+    );
+    this.#character = 0;
+    return at + HEAD_BYTES;
+  }
+
+  #cut(characters: number): string {
+    const from = this.#character;
+    this.#character += characters;
+    return this.#text.slice(from, this.#character);
+  }
+
+  /** Of a cell of bytes. */
+  #bytes(at: number): Uint8Array {
+    const isShort = this.#block[at] === BYTES;
+    const length = isShort ? (this.#block[at + 1] as number) : this.#view.getUint32(at + 1);
+    const from = at + (isShort ? 2 : 5);
+    return this.#block.subarray(from, from + length);
+  }
+}
+
+function integerOf(view: DataView, at: number, kind: number): number {
+  if (kind === WORD) return view.getInt32(at);
+  return kind === SHORT ? view.getUint16(at) : view.getUint8(at);
+}
