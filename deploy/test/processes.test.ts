@@ -13,7 +13,7 @@ import { demoFacilitator, demoTill, preparePayments } from "../devnet/usdc/demo-
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 const LOOPBACK = /^(0100007F|00000000000000000000000001000000)$/;
 
-describeWithChain("npm start with BIND_HOST=0.0.0.0", () => {
+describeWithChain("the processes of npm start with BIND_HOST=0.0.0.0", () => {
   let chain: TestChain;
   let dataDir: string;
   let started: TestProcess | undefined;
@@ -52,7 +52,24 @@ describeWithChain("npm start with BIND_HOST=0.0.0.0", () => {
     expect(open).not.to.include.members(inner);
     for (const port of inner) expect(open).not.to.include(port);
   });
+
+  it("are ingests whose allocator gives freed memory back, as in the manifests", async () => {
+    const found: string[] = [];
+    for (const pid of await treeOf(started?.child.pid ?? 0)) {
+      const [, ingest] = /services\/([a-z-]+)\/ingest\/main/.exec(await readProcess(pid, "cmdline")) ?? [];
+      if (ingest === undefined) continue;
+      found.push(ingest);
+      const environment = (await readProcess(pid, "environ")).split("\0");
+      const set = environment.filter((line) => line.startsWith("MALLOC_"));
+      expect(set, ingest).to.deep.equal(["MALLOC_MMAP_THRESHOLD_=262144"]);
+    }
+    expect(found).to.include("evm-dex");
+  });
 });
+
+function readProcess(pid: number, file: "cmdline" | "environ"): Promise<string> {
+  return readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "");
+}
 
 /** As JSON or as a sentence. */
 function isOfGateway(line: string): boolean {
