@@ -25,6 +25,13 @@ export interface PieceContext {
   readonly mostLogs: number;
 }
 
+interface PieceRequest {
+  readonly filter: LogFilter;
+  /** Is told how many logs have come, and resolves when more may. */
+  readonly onLogs: (logs: number) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
 /**
  * The blocks of a range, checked: each has the hash of its header and logs of the filter; all are linked up to one hash
  * of the judge, or, of a filter by contracts, some are compared with the judge; a sample is compared with receipts.
@@ -33,12 +40,11 @@ export interface PieceContext {
 export async function readPiece(
   context: PieceContext,
   range: LogRange,
-  { filter, signal }: { filter: LogFilter; signal: AbortSignal },
+  request: PieceRequest,
 ): Promise<PortalBlock[]> {
+  const { filter } = request;
   const queries = toPortalQueries(filter);
-  const answers = await Promise.all(
-    queries.map((query) => readQuery(context, range, { query, filter, signal })),
-  );
+  const answers = await Promise.all(queries.map((query) => readQuery(context, range, { ...request, query })));
   const blocks = answers.length === 1 ? (answers[0] as PortalBlock[]) : mergeAnswers(answers);
   const isWhole = filter.addresses === undefined;
   if (isWhole) asUntrue(() => checkWhole(blocks, range));
@@ -58,12 +64,13 @@ export async function readPiece(
 async function readQuery(
   { client, mostLogs, mayContain }: PieceContext,
   range: LogRange,
-  { query, filter, signal }: { query: PortalQuery; filter: LogFilter; signal: AbortSignal },
+  { query, filter, onLogs, signal }: PieceRequest & { query: PortalQuery },
 ): Promise<PortalBlock[]> {
   const checks = createPartChecks(filter, mayContain);
   const blocks: PortalBlock[] = [];
   let logs = 0;
   for await (const lines of client.stream({ ...range, query, signal })) {
+    const before = logs;
     for (const line of lines) {
       const block = asUntrue(() => {
         const parsed = parseBlockLine(line);
@@ -77,6 +84,7 @@ async function readQuery(
     }
     if (logs > mostLogs && range.toBlock > range.fromBlock)
       throw new PieceTooLarge(`blocks ${range.fromBlock} to ${range.toBlock} have over ${mostLogs} logs`);
+    await onLogs(logs - before);
   }
   return blocks;
 }

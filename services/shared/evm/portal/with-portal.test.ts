@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { after, afterEach, before, beforeEach, describe, it } from "mocha";
 import { createRandom } from "../../../../deploy/devnet/random.ts";
@@ -148,6 +149,33 @@ describe("withPortal", () => {
     source = open();
     portal.final = null;
     expect(await read(FILTER)).to.deep.equal([]);
+    expect(reasons()).to.deep.equal([]);
+  });
+
+  it("does not read further ahead of a slow consumer than its streams bring at once", async () => {
+    let sent = 0;
+    portal.tamper = (line) => {
+      sent += line.logs?.length ?? 0;
+      return line;
+    };
+    portal.cutAfter = 4;
+    const targetLogs = 15;
+    source = open({ targetLogs, receiptEvery: 1_000_000 });
+    const parts: HistoryPart[] = [];
+    for await (const part of source.history?.(WHOLE, FILTER, new AbortController().signal) ?? []) {
+      parts.push(part);
+      if (parts.length > 1) continue;
+      // Until no more comes.
+      for (let before = -1; before < sent; ) {
+        before = sent;
+        await sleep(150);
+      }
+      const firstPiece = logsOf(parts).length;
+      expect(sent, "the piece in use, the next one, and what three streams shall bring").to.be.at.most(
+        2 * firstPiece + 3 * targetLogs,
+      );
+    }
+    expect(logsOf(parts)).to.deep.equal(truth(FILTER));
     expect(reasons()).to.deep.equal([]);
   });
 

@@ -9,6 +9,7 @@ import { createFolderClient, isFolderUrl } from "../archive/folder-client.ts";
 import type { BlockWithLogs, EvmSource, Hex, HistoryPart, LogFilter, LogRange } from "../port.ts";
 import type { PortalBlock } from "./block-line.ts";
 import { createMayContain } from "./checks.ts";
+import { HeldLogs } from "./held-logs.ts";
 import { PieceTooLarge, readPiece } from "./read-piece.ts";
 
 export interface PortalHistoryOptions extends PortalOptions {
@@ -114,6 +115,8 @@ export function withPortal(source: EvmSource, config: PortalConfig): EvmSource {
     { filter, signal }: { filter: LogFilter; signal: AbortSignal },
   ): AsyncGenerator<HistoryPart> {
     const size = filter.addresses === undefined ? sizes.whole : sizes.sparse;
+    // As many as the streams bring at once: more would wait for a slower consumer.
+    const held = new HeldLogs(streams * targetLogs);
     const pieces = readRanges({
       from: range.fromBlock,
       to: range.toBlock,
@@ -122,7 +125,14 @@ export function withPortal(source: EvmSource, config: PortalConfig): EvmSource {
       maxBuffered: streams + 1,
       signal,
       async read(fromBlock, toBlock) {
-        const blocks = await readPiece(context, { fromBlock, toBlock }, { filter, signal });
+        held.begin(fromBlock);
+        const onLogs = (logs: number) => held.add(fromBlock, logs, signal);
+        const blocks = await readPiece(context, { fromBlock, toBlock }, { filter, onLogs, signal }).catch(
+          (error: unknown) => {
+            held.drop(fromBlock);
+            throw error;
+          },
+        );
         size.succeed(toBlock - fromBlock + 1, countLogs(blocks));
         return blocks;
       },
@@ -139,7 +149,9 @@ export function withPortal(source: EvmSource, config: PortalConfig): EvmSource {
         throw new PortalFailure("untrue", `block ${from} follows on ${first.parentHash}, not on ${parent}`);
       parent = blocks.at(-1)?.hash;
       used = { from: Math.min(from, used?.from ?? from), to: Math.max(to, used?.to ?? to) };
+      held.use(from);
       yield* splitPiece({ fromBlock: from, toBlock: to }, blocks);
+      held.drop(from);
     }
   }
 
