@@ -191,12 +191,12 @@ export function withPortal(source: EvmSource, config: PortalConfig): EvmSource {
   };
 }
 
-/** Parts of some logs each; every part ends with a block, the last one with the range. */
-function* splitPiece(range: LogRange, blocks: readonly PortalBlock[]): Generator<HistoryPart> {
+/** Parts of some logs each, whose blocks are taken from the list; every part ends with a block, the last one with the range. */
+function* splitPiece(range: LogRange, blocks: PortalBlock[]): Generator<HistoryPart> {
   let { fromBlock } = range;
   let part: BlockWithLogs[] = [];
   let logs = 0;
-  for (const block of blocks) {
+  for (let block = blocks.shift(); block !== undefined; block = blocks.shift()) {
     part.push(block);
     logs += block.logs.length;
     const isFull = logs >= PART_LOGS || part.length >= PART_BLOCKS;

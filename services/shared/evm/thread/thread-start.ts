@@ -8,7 +8,7 @@ const KEEP_MS = 10_000;
  * What it reads is held until it is checked, however large the young generation, and the rest dies at once: a larger one is
  * memory for nothing.
  */
-const SEMI_SPACE_MB = 4;
+const SEMI_SPACE_MB = 2;
 
 let ahead: Worker | undefined;
 

@@ -28,7 +28,7 @@ export interface WriteFailure {
 }
 
 /** Its texts live as long as one call of the driver. */
-const SEMI_SPACE_MB = 4;
+const SEMI_SPACE_MB = 1;
 
 export interface WriteThreadOptions {
   /** Writes in this thread: until the other is up, and what it had not finished when it died. Every write can be repeated. */
