@@ -16,8 +16,10 @@ export class HeldLogs {
     this.#most = most;
   }
 
+  /** Of a piece that is begun again, what came before is forgotten. */
   begin(piece: number): void {
     this.#pieces.set(piece, { logs: 0, isInUse: false });
+    this.#wake();
   }
 
   /** So many have come; resolves when more may be read. Rejects with the signal's reason. */
@@ -43,7 +45,7 @@ export class HeldLogs {
     this.#wake();
   }
 
-  /** They were used, or will not be. */
+  /** They were used. */
   drop(piece: number): void {
     this.#pieces.delete(piece);
     this.#wake();

@@ -127,12 +127,7 @@ export function withPortal(source: EvmSource, config: PortalConfig): EvmSource {
       async read(fromBlock, toBlock) {
         held.begin(fromBlock);
         const onLogs = (logs: number) => held.add(fromBlock, logs, signal);
-        const blocks = await readPiece(context, { fromBlock, toBlock }, { filter, onLogs, signal }).catch(
-          (error: unknown) => {
-            held.drop(fromBlock);
-            throw error;
-          },
-        );
+        const blocks = await readPiece(context, { fromBlock, toBlock }, { filter, onLogs, signal });
         size.succeed(toBlock - fromBlock + 1, countLogs(blocks));
         return blocks;
       },

@@ -68,7 +68,6 @@ export class CellPacker {
       at = at + MOST_CELL_BYTES > length ? NO_ROOM : this.#put(cells[i] as Cell, i, at);
     if (at === NO_ROOM || at + this.#characters > length) {
       this.#texts.length = texts;
-      this.#characters = characters;
       return false;
     }
     this.#view.setUint32(start, characters);

@@ -50,6 +50,14 @@ describe("PackedRowList", () => {
     expect([...first]).to.deep.equal([sample(1)]);
     await store.write([put(samples, first)]);
     expect([...list.take()]).to.deep.equal([sample(2, { symbol: "later" })]);
+    for (const symbols of [
+      ["long", "s", "short"],
+      ["s", "the longest", "long"],
+    ]) {
+      const rows = symbols.map((symbol, i) => sample(i, { symbol, dex: `dex ${i}` }));
+      for (const row of rows.toReversed()) list.add(row);
+      expect([...list.take()]).to.deep.equal(rows);
+    }
   });
 
   it("refuses what a field cannot hold, and keeps what it has", () => {
@@ -74,13 +82,16 @@ describe("PackedRowList", () => {
       const packer = new CellPacker(width, { pool, isHex: [false, true] });
       for (let i = 0; i < 3_000; i++)
         packer.add([`text ${i}`, `0x${i.toString(16).padStart(64, "0")}`, i / 3].slice(0, width));
-      packer.giveBack(packer.take());
+      const packed = packer.take();
+      for (const { block, text } of packed.segments) expect(text.buffer).to.equal(block.buffer);
+      packer.giveBack(packed);
     }
     const rowBytes = 8 + 11 + 34 + 9;
     expect(taken).to.have.length.within(2, Math.ceil((3_000 * rowBytes) / BLOCK_BYTES) + 1);
     pool.clear();
     const before = taken.length;
-    pool.take(1);
+    pool.giveBack(new Uint8Array(new SharedArrayBuffer(BLOCK_BYTES + 1)));
+    expect(pool.take(1)).to.have.length(BLOCK_BYTES);
     expect(taken).to.have.length(before + 1);
   });
 
@@ -88,12 +99,14 @@ describe("PackedRowList", () => {
     const pool = new BlockPool();
     const text = fc.oneof(
       fc.string({ maxLength: 300 }),
+      fc.constantFrom(254, 255, 256, 257).map((length) => "y".repeat(length)),
       fc.string({ unit: "grapheme", maxLength: 300 }),
       fc.nat(90_000).map((length) => "x".repeat(length)),
       fc.nat(90_000).map((length) => "\u20ac".repeat(length)),
     );
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
+      fc.constantFrom(254, 255, 256, 257).map((length) => new Uint8Array(length).fill(9)),
       fc.nat(90_000).map((length) => new Uint8Array(length).fill(7)),
     );
     const number = fc.oneof(
