@@ -18,39 +18,22 @@ interface PutCells {
 
 export type PackedOperation = Exclude<Operation, PutRows> | PutCells;
 
-/** Packs operations, into the same memory again and again. */
-export class OperationPacker {
-  /** By the statement of a collection. */
-  readonly #packers = new Map<string, CellPacker>();
-  readonly #pool: BlockPool;
-
-  constructor(pool: BlockPool) {
-    this.#pool = pool;
-  }
-
-  /** `release` is to be called once they are read no more. */
-  pack(operations: readonly Operation[]): { packed: PackedOperation[]; release: () => void } {
-    const used: (() => void)[] = [];
-    const packed = operations.map((operation): PackedOperation => {
-      if (operation.kind !== "put") return operation;
-      const { one, many } = operation;
-      if (operation.cells !== undefined) return { kind: "packed", one, many, cells: operation.cells };
-      const packer = this.#packerOf(operation);
-      const cells = packRows(packer, operation);
-      used.push(() => packer.giveBack(cells));
-      return { kind: "packed", one, many, cells };
-    });
-    return { packed, release: () => used.forEach((giveBack) => void giveBack()) };
-  }
-
-  #packerOf({ one, width }: PutRows): CellPacker {
-    let packer = this.#packers.get(one);
-    if (packer === undefined) {
-      packer = new CellPacker(width, { pool: this.#pool });
-      this.#packers.set(one, packer);
-    }
-    return packer;
-  }
+/** `release` is to be called once they are read no more. */
+export function packOperations(
+  operations: readonly Operation[],
+  pool: BlockPool,
+): { packed: PackedOperation[]; release: () => void } {
+  const used: (() => void)[] = [];
+  const packed = operations.map((operation): PackedOperation => {
+    if (operation.kind !== "put") return operation;
+    const { one, many, width } = operation;
+    if (operation.cells !== undefined) return { kind: "packed", one, many, cells: operation.cells };
+    const packer = new CellPacker(width, { pool });
+    const cells = packRows(packer, operation);
+    used.push(() => packer.giveBack(cells));
+    return { kind: "packed", one, many, cells };
+  });
+  return { packed, release: () => used.forEach((giveBack) => void giveBack()) };
 }
 
 /** @throws TypeError for a value that its field cannot hold; then none of the rows is kept. */

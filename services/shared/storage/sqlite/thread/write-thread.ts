@@ -7,7 +7,7 @@ import type { SqliteOptions } from "../open-connection.ts";
 import type { Operation } from "../operations.ts";
 import { BlockPool } from "../packed/blocks.ts";
 import type { Change } from "../sql.ts";
-import { OperationPacker, type PackedOperation, unpackOperation } from "./operation-packer.ts";
+import { type PackedOperation, packOperations, unpackOperation } from "./operation-packer.ts";
 
 /** The first message to the thread: the file. */
 export type WriteTask = Pick<SqliteOptions, "path" | "logBytes" | "busyTimeoutMs">;
@@ -63,7 +63,6 @@ export function startWriteThread(
     ...(logBytes !== undefined && { logBytes }),
     ...(busyTimeoutMs !== undefined && { busyTimeoutMs }),
   };
-  const packer = new OperationPacker(pool);
   const thread = createThreadClient<WriteRequest>({
     worker: startWorker(),
     task,
@@ -78,7 +77,7 @@ export function startWriteThread(
   });
   return {
     async run(operations) {
-      const { packed, release } = packer.pack(operations);
+      const { packed, release } = packOperations(operations, pool);
       try {
         await thread.request({ kind: "write", operations: packed });
       } finally {
