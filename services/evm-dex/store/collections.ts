@@ -171,6 +171,8 @@ export const poolEvents = collection({
   key: ["chainId", "blockNumber", "logIndex"],
   indexes: [{ fields: ["chainId", "poolAddress", "time", "blockNumber", "logIndex"] }],
   shardKey: ["chainId", "poolAddress", "time"],
+  // A backfill writes them by pool (docs/decisions/0141).
+  layout: "heap",
 });
 
 /** A pool's state now, and before its first indexed event. */

@@ -1,4 +1,4 @@
-import type { Collection, Fields, FieldType, Index } from "./port.ts";
+import type { Collection, Fields, FieldType, Index, Layout } from "./port.ts";
 
 export interface FieldInfo {
   readonly name: string;
@@ -22,9 +22,10 @@ export interface CompiledCollection {
   readonly indexes: readonly DeclaredIndex[];
   readonly formerIndexes: readonly DeclaredIndex[];
   readonly shardKey: readonly string[];
+  readonly layout: Layout | undefined;
   /**
-   * Canonical JSON, equal for equal declarations; stored to detect a change. Without the shard key, which says where rows
-   * are, not what they are.
+   * Canonical JSON, equal for equal declarations; stored to detect a change. Without shard key and layout, which say where
+   * rows are, not what they are.
    */
   readonly fingerprint: string;
 }
@@ -89,8 +90,8 @@ export function compileCollection(collection: Collection): CompiledCollection {
     indexes: indexes.map(describeIndex).sort(),
     contents: collection.contents,
   });
-  const { shardKey } = collection;
-  return { name, fields, byName, key, indexes, formerIndexes, shardKey, fingerprint };
+  const { shardKey, layout } = collection;
+  return { name, fields, byName, key, indexes, formerIndexes, shardKey, layout, fingerprint };
 }
 
 function compileIndex(

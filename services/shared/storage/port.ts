@@ -46,13 +46,20 @@ export interface Index<Field extends string = string> {
   readonly carries?: readonly Field[];
 }
 
+/**
+ * Where SQLite puts rows. "heap": one after the other as they are written, found by an index of their key. For rows that
+ * are written in the order of another index: in the order of their key each would change the page of another one. Else
+ * narrow rows lie in the order of their key. A table that exists stays as it is.
+ */
+export type Layout = "heap";
+
 /** A declared collection, its field names checked against its fields. */
 export interface TypedCollection<F extends Fields> {
   readonly name: string;
   readonly fields: F;
   /** Describes contents that the field types do not show: changing it changes the declaration. */
   readonly contents?: string;
-  /** Primary key: unique, and the order of rows in the store. */
+  /** Primary key: unique, and the order of rows where none is asked for. */
   readonly key: readonly (keyof F & string)[];
   readonly indexes: readonly Index<keyof F & string>[];
   /** Indexes that earlier versions declared: what is stored loses them (see Store.declare). */
@@ -62,6 +69,7 @@ export interface TypedCollection<F extends Fields> {
    * values where one value of the fields before it may have more rows than a shard should hold.
    */
   readonly shardKey: readonly (keyof F & string)[];
+  readonly layout?: Layout;
 }
 
 /** Any declared collection: what the adapters work with. */
@@ -73,6 +81,7 @@ export interface Collection {
   readonly indexes: readonly Index[];
   readonly formerIndexes?: readonly Index[];
   readonly shardKey: readonly string[];
+  readonly layout?: Layout;
 }
 
 /** Preserves the literal types of a declaration. */

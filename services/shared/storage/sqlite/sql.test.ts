@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
 import { compileCollection } from "../declaration.ts";
-import type { Index } from "../port.ts";
+import type { Index, Layout } from "../port.ts";
 import { parseQuery, type UntypedQuery } from "../query.ts";
 import { LIST_QUERIES } from "../suite/list-queries.ts";
 import { samples } from "../suite/sample.ts";
@@ -28,9 +28,10 @@ describe("sqlite text", () => {
 });
 
 describe("sqlite tables", () => {
-  const declare = (fields: number, more: readonly Index[] = []): string[] =>
+  const declare = (fields: number, more: readonly Index[] = [], layout?: Layout): string[] =>
     createSql(
       compileCollection({
+        ...(layout && { layout }),
         name: "rows",
         fields: {
           id: "int",
@@ -49,6 +50,10 @@ describe("sqlite tables", () => {
 
   it("are in order of arrival when they are paged through many indexes", () => {
     expect(declare(3, [{ fields: ["text2"] }])[0]).to.match(/STRICT$/);
+  });
+
+  it("are in order of arrival where their declaration says so", () => {
+    expect(declare(3, [], "heap")[0]).to.match(/STRICT$/);
   });
 
   it("have indexes of both directions, and need no sorting for either", () => {

@@ -84,7 +84,10 @@ export function createSql(declared: CompiledCollection): string[] {
     (field) => `${quoted(field.name)} ${COLUMN_TYPE[field.type]}${field.nullable ? "" : " NOT NULL"}`,
   );
   const rowBytes = fields.reduce((sum, field) => sum + COLUMN_BYTES[field.type], 0);
-  const clustered = rowBytes <= CLUSTERED_ROW_BYTES && declared.indexes.length <= CLUSTERED_INDEXES;
+  const clustered =
+    declared.layout !== "heap" &&
+    rowBytes <= CLUSTERED_ROW_BYTES &&
+    declared.indexes.length <= CLUSTERED_INDEXES;
   const layout = clustered ? "STRICT, WITHOUT ROWID" : "STRICT";
   const table = `CREATE TABLE ${quoted(name)} (${columns.join(", ")}, PRIMARY KEY (${list(key)})) ${layout}`;
   return [table, ...createIndexesSql(declared, declared.indexes)];

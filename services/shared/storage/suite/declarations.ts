@@ -169,6 +169,32 @@ export function describeDeclarations(options: SuiteOptions): void {
       expect(await store.get(later, { address: row.address })).to.deep.equal(row);
     });
 
+    it("answers the same wherever rows lie, and takes no change of it for another declaration", async () => {
+      const { store } = fixture;
+      const moves = collection({
+        ...{ name: "moves", fields: { block: "int", pool: "hex", tick: "int" }, key: ["block"] },
+        indexes: [{ fields: ["pool", "block"] }],
+        shardKey: ["pool"],
+      });
+      const heap = { ...moves, name: "heap_moves", layout: "heap" } as const;
+      await store.declare([moves, heap]);
+      const rows = [3, 1, 2].map((block) => ({ block, pool: "0x0a", tick: block }));
+      for (const each of [moves, heap]) {
+        await store.write([put(each, rows), put(each, [{ block: 2, pool: "0x0b", tick: 7 }])]);
+        await store.write([remove(each, [{ block: 3 }])]);
+      }
+      await store.declare([
+        { ...moves, layout: "heap" },
+        { ...moves, name: "heap_moves" },
+      ]);
+      for (const each of [moves, heap]) {
+        expect((await store.find(each, {})).map(({ tick }) => tick)).to.deep.equal([1, 7]);
+        const ofPool = { filter: { pool: "0x0b", block: { lte: 2 } } };
+        expect(await store.find(each, ofPool)).to.have.length(1);
+        expect(await store.plan(each, ofPool)).to.be.oneOf(["index", "unknown"]);
+      }
+    });
+
     it("opens what is stored as it is, also what a declaration refuses", async () => {
       const { store } = fixture;
       const notes = collection({
