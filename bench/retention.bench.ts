@@ -19,7 +19,8 @@ import {
   rollups,
 } from "../services/evm-dex/store/collections.ts";
 import { lpEvents } from "../services/evm-dex/store/v2-collections.ts";
-import type { Collection, Store } from "../services/shared/storage/port.ts";
+import type { Collection } from "../services/shared/storage/collection.ts";
+import type { Store } from "../services/shared/storage/port.ts";
 import { openDatabase, readPragma } from "../services/shared/storage/sqlite/driver.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
 import { recordFigures } from "../services/shared/testkit/bench-record.ts";

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
+import { collection } from "../../services/shared/storage/collection.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
-import { collection, put, type Store } from "../../services/shared/storage/port.ts";
+import { put, type Store } from "../../services/shared/storage/port.ts";
 import { describeWithProcesses } from "../../services/shared/testkit/describe.ts";
 import { startProgram } from "../../services/shared/testkit/process.ts";
 

@@ -4,7 +4,7 @@ import { listEvmChains } from "../../services/shared/evm/chains.ts";
 import { type ChainIndex, partsOfIndex } from "../../services/shared/ingest/reindex.ts";
 import { ingestStatus } from "../../services/shared/ingest-status/status-row.ts";
 import type { ServiceName } from "../../services/shared/settings/settings.ts";
-import type { Collection } from "../../services/shared/storage/port.ts";
+import type { Collection } from "../../services/shared/storage/collection.ts";
 import { COLLECTIONS as solana } from "../../services/solana/store/collections.ts";
 
 /** Names of --chain: ids of EVM chains, and "solana". */

@@ -13,13 +13,9 @@ import {
   reindexes,
 } from "../../services/shared/ingest/reindex.ts";
 import { ingestStatus } from "../../services/shared/ingest-status/status-row.ts";
+import { type Collection, collection } from "../../services/shared/storage/collection.ts";
 import { acquireLease, leases } from "../../services/shared/storage/lease.ts";
-import {
-  type Collection,
-  collection,
-  type Store,
-  type WriteStep,
-} from "../../services/shared/storage/port.ts";
+import type { Store, WriteStep } from "../../services/shared/storage/port.ts";
 import { describeOnEngines } from "../../services/shared/storage/testkit/engines.ts";
 import { COLLECTIONS as ofSolana } from "../../services/solana/store/collections.ts";
 import { indexesOf, type ServiceIndex } from "./indexes.ts";

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { type IndexPart, reindexes } from "../../services/shared/ingest/reindex.ts";
 import type { Environment } from "../../services/shared/settings/settings.ts";
 import { locateStore } from "../../services/shared/settings/store-location.ts";
+import type { Collection } from "../../services/shared/storage/collection.ts";
 import { compileCollection } from "../../services/shared/storage/declaration.ts";
 import { openStore } from "../../services/shared/storage/open.ts";
-import type { Collection, Store } from "../../services/shared/storage/port.ts";
+import type { Store } from "../../services/shared/storage/port.ts";
 import { vacuumSqlite } from "../../services/shared/storage/sqlite/vacuum.ts";
 import type { ServiceIndex } from "./indexes.ts";
 

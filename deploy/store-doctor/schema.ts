@@ -1,10 +1,10 @@
+import type { Collection } from "../../services/shared/storage/collection.ts";
 import {
   compileCollection,
   extensionOf,
   isComplete,
   isNewerDeclaration,
 } from "../../services/shared/storage/declaration.ts";
-import type { Collection } from "../../services/shared/storage/port.ts";
 import type { Findings } from "./finding.ts";
 
 /** A stored collection against this version's: `older` is extended by the next start, `newer` refuses this version. */

@@ -1,4 +1,5 @@
-import type { Collection, RowOf, Store } from "../../services/shared/storage/port.ts";
+import type { Collection, RowOf } from "../../services/shared/storage/collection.ts";
+import type { Store } from "../../services/shared/storage/port.ts";
 import { Findings } from "./finding.ts";
 
 /** Looks at one chain in a store whose rows belong together. */

@@ -1,4 +1,5 @@
-import { type Collection, put, type Store } from "../../../services/shared/storage/port.ts";
+import type { Collection } from "../../../services/shared/storage/collection.ts";
+import { put, type Store } from "../../../services/shared/storage/port.ts";
 
 /** Rows of any collection, each with a key of its own. */
 export function sampleRows(

@@ -1,7 +1,8 @@
 import { finalBlocks } from "../../../services/shared/evm/finality/finality.ts";
 import type { EvmCheckpoint } from "../../../services/shared/index/evm/checkpoint.ts";
 import { type HeaderRow, headers } from "../../../services/shared/index/evm/headers.ts";
-import type { Collection, Filter, RowOf, Store } from "../../../services/shared/storage/port.ts";
+import type { Collection, RowOf } from "../../../services/shared/storage/collection.ts";
+import type { Filter, Store } from "../../../services/shared/storage/port.ts";
 import { type Findings, RESTART_INGEST, readAgain } from "../finding.ts";
 
 /** A collection whose rows are of a block, which a field names. */

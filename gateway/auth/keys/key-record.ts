@@ -1,5 +1,5 @@
 import type { Family } from "../../../services/shared/contract/endpoint.ts";
-import { collection, type RowOf } from "../../../services/shared/storage/port.ts";
+import { collection, type RowOf } from "../../../services/shared/storage/collection.ts";
 import { type KeySettings, parseKeySettings } from "./key-settings.ts";
 
 export const FAMILIES: readonly Family[] = ["evm-dex", "lending", "solana"];

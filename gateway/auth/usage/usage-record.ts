@@ -1,4 +1,4 @@
-import { collection, type RowOf } from "../../../services/shared/storage/port.ts";
+import { collection, type RowOf } from "../../../services/shared/storage/collection.ts";
 
 /**
  * Requests by key, UTC day and endpoint. Each gateway process writes its own rows with whole counts: writing twice is

@@ -1,6 +1,6 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "../../../services/shared/evm/port.ts";
-import { collection, type RowOf } from "../../../services/shared/storage/port.ts";
+import { collection, type RowOf } from "../../../services/shared/storage/collection.ts";
 import type { Payment } from "../payload.ts";
 
 /**

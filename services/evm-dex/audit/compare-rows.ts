@@ -1,4 +1,4 @@
-import type { Collection, RowOf } from "../../shared/storage/port.ts";
+import type { Collection, RowOf } from "../../shared/storage/collection.ts";
 import { compareNullable, type Finding, textOf } from "./finding.ts";
 
 /** Sums of USD beyond 2^33 depend on their order, and so do the last digits of a price. */

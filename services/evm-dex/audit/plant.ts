@@ -1,4 +1,5 @@
-import { type Collection, put, type RowOf, remove, type Store } from "../../shared/storage/port.ts";
+import type { Collection, RowOf } from "../../shared/storage/collection.ts";
+import { put, remove, type Store } from "../../shared/storage/port.ts";
 import { COLLECTIONS, poolStates, pools } from "../store/collections.ts";
 import { getCheckpoint } from "../store/queries.ts";
 import { type AuditOptions, audit } from "./audit.ts";

@@ -1,4 +1,5 @@
-import type { Collection, Filter, RowOf, Store } from "../../shared/storage/port.ts";
+import type { Collection, RowOf } from "../../shared/storage/collection.ts";
+import type { Filter, Store } from "../../shared/storage/port.ts";
 import type { ChainDeployments } from "../deployments.ts";
 import type { CheckpointRow, PoolEventRow, PoolRow, PoolStateRow } from "../store/collections.ts";
 import type { GaugeRow } from "../store/v2-collections.ts";

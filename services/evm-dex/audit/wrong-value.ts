@@ -1,4 +1,4 @@
-import type { Collection, FieldSpec } from "../../shared/storage/port.ts";
+import type { Collection, FieldSpec } from "../../shared/storage/collection.ts";
 import { readIntegers, writeIntegers } from "../protocols/integers.ts";
 import { KINDS } from "../protocols/protocol.ts";
 import type { CheckpointRow } from "../store/collections.ts";

@@ -1,7 +1,7 @@
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { CHECKPOINT_FIELDS } from "../../shared/index/evm/checkpoint.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
-import { collection, type RowOf } from "../../shared/storage/port.ts";
+import { collection, type RowOf } from "../../shared/storage/collection.ts";
 import { poolListColumns } from "../endpoints/pool-list-columns.ts";
 import { observations } from "./observations.ts";
 import { poolTvls } from "./pool-tvls.ts";

@@ -1,4 +1,5 @@
-import { collection, type RowOf, type Store } from "../../shared/storage/port.ts";
+import { collection, type RowOf } from "../../shared/storage/collection.ts";
+import type { Store } from "../../shared/storage/port.ts";
 
 /**
  * What was read of contracts because no event tells it, from a block on: with the event rows, a pool can be told as it was at

@@ -1,4 +1,5 @@
-import { collection, type RowOf, type Store } from "../../shared/storage/port.ts";
+import { collection, type RowOf } from "../../shared/storage/collection.ts";
+import type { Store } from "../../shared/storage/port.ts";
 
 /**
  * TVL of a pool after its last event in an hour or day, of days whose raw rows retention removes: written before these go

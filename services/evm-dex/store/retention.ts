@@ -1,4 +1,5 @@
-import { collection, type RowOf, type Store } from "../../shared/storage/port.ts";
+import { collection, type RowOf } from "../../shared/storage/collection.ts";
+import type { Store } from "../../shared/storage/port.ts";
 
 /**
  * From when on the rows of a chain are complete. Of rows before that, only the last of each pool, token or position

@@ -1,4 +1,4 @@
-import { collection, type RowOf } from "../../shared/storage/port.ts";
+import { collection, type RowOf } from "../../shared/storage/collection.ts";
 
 // Collections that only Aerodrome v2 needs. Integers that are always read together are one text, as
 // protocols/integers.ts writes them.

@@ -1,7 +1,7 @@
 import { finalBlocks } from "../../shared/evm/finality/finality.ts";
 import { CHECKPOINT_FIELDS } from "../../shared/index/evm/checkpoint.ts";
 import { headers } from "../../shared/index/evm/headers.ts";
-import { collection, type RowOf } from "../../shared/storage/port.ts";
+import { collection, type RowOf } from "../../shared/storage/collection.ts";
 
 /** How far a chain is indexed. Written last in every write, so that all rows it covers are stored. */
 export const checkpoints = collection({

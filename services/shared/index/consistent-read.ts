@@ -1,5 +1,6 @@
 import { ServiceError } from "../errors.ts";
-import type { Collection, RowOf, Store } from "../storage/port.ts";
+import type { Collection, RowOf } from "../storage/collection.ts";
+import type { Store } from "../storage/port.ts";
 
 export interface ConsistentRead<C, T> {
   /** Each look and each read is of `view`: a snapshot, or else the store itself. */

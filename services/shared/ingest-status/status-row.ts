@@ -1,4 +1,4 @@
-import { collection, type RowOf } from "../storage/port.ts";
+import { collection, type RowOf } from "../storage/collection.ts";
 
 /**
  * The current work of an ingest. `no_source`: it runs without an endpoint for the chain. `reading`: it reads lending

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Collection, collection } from "../storage/collection.ts";
 import type { Guard } from "../storage/lease.ts";
-import { type Collection, collection, put, remove, removeWhere, type Store } from "../storage/port.ts";
+import { put, remove, removeWhere, type Store } from "../storage/port.ts";
 
 /**
  * Markers of chain indexes that are being deleted. A row exists from before the checkpoint is deleted until everything is:

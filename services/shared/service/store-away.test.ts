@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { afterEach, it } from "mocha";
 import { readSettings } from "../settings/settings.ts";
+import { collection } from "../storage/collection.ts";
 import { DEFAULTS_OF_SERVICES, RETRIES_OF_SERVICES } from "../storage/mongodb/connection.ts";
 import { openMongoStore } from "../storage/mongodb/store.ts";
-import { collection, put, type Store } from "../storage/port.ts";
+import { put, type Store } from "../storage/port.ts";
 import { TestMongod } from "../storage/testkit/mongod/server.ts";
 import { describeLong } from "../testkit/describe.ts";
 import { bodyOf, listEndpoint, startTestApp, type TestApp, until } from "../testkit/fixture.ts";

@@ -1,4 +1,4 @@
-import type { Collection, Fields, FieldType, Index, Layout } from "./port.ts";
+import type { Collection, Fields, FieldType, Index, Layout } from "./collection.ts";
 
 export interface FieldInfo {
   readonly name: string;

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { collection } from "./collection.ts";
 import { acquireLease, findLeaseHolder, type Lease, leases, tryAcquireLease } from "./lease.ts";
-import { ConflictError, collection, put, type Store } from "./port.ts";
+import { ConflictError, put, type Store } from "./port.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 
 const checkpoints = collection({

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Collection, collection, type RowOf } from "./collection.ts";
 import {
-  type Collection,
   claim,
-  collection,
   FailoverError,
   type Fence,
   put,
   putFenced,
-  type RowOf,
   requireRow,
   type Store,
   type WriteStep,

@@ -5,8 +5,6 @@
 import type { Collection, RowOf, SummableField, Value } from "./collection.ts";
 import type { RowList, Rows } from "./row-list.ts";
 
-export * from "./collection.ts";
-
 /** A value (equality; null matches null), a set, or bounds. Nulls never satisfy bounds. */
 export type Condition<V> =
   | V

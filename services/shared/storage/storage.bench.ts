@@ -20,8 +20,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env } from "node:process";
+import { type Collection, collection } from "./collection.ts";
 import { openMongoStore } from "./mongodb/store.ts";
-import { type Collection, collection, put, type Store } from "./port.ts";
+import { put, type Store } from "./port.ts";
 import { openSqliteStore } from "./sqlite/store.ts";
 
 const swaps = collection({

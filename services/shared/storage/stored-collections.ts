@@ -1,4 +1,4 @@
-import type { Collection, Fields, Index } from "./port.ts";
+import type { Collection, Fields, Index } from "./collection.ts";
 
 /** A stored declaration: see CompiledCollection.fingerprint. Shard keys do not count in it. */
 interface Declaration {

@@ -1,4 +1,5 @@
-import type { Collection, Store } from "./port.ts";
+import type { Collection } from "./collection.ts";
+import type { Store } from "./port.ts";
 
 /** The methods that read rows; their first argument is the collection. */
 export const READS = ["get", "getMany", "getLast", "find", "count", "sum"] as const;

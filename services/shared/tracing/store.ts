@@ -1,5 +1,6 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
-import type { Collection, Store } from "../storage/port.ts";
+import type { Collection } from "../storage/collection.ts";
+import type { Store } from "../storage/port.ts";
 import { READS, storeWith } from "../storage/within.ts";
 import { activeSpan } from "./active.ts";
 import { type Tracing, withSpan } from "./tracing.ts";

@@ -7,7 +7,7 @@ import { startGrpcServer } from "../grpc/server.ts";
 import type { PricesResponse } from "../grpc/types.ts";
 import { createMetrics } from "../metrics/metrics.ts";
 import { handle } from "../service/handlers.ts";
-import { collection } from "../storage/port.ts";
+import { collection } from "../storage/collection.ts";
 import { openSqliteStore } from "../storage/sqlite/store.ts";
 import { describeLong } from "../testkit/describe.ts";
 import {

@@ -1,13 +1,6 @@
+import type { Collection, RowOf } from "../../shared/storage/collection.ts";
 import { fromExactJson, toExactJson } from "../../shared/storage/exact-json.ts";
-import {
-  type Collection,
-  put,
-  type RowOf,
-  remove,
-  removeWhere,
-  type Store,
-  type WriteStep,
-} from "../../shared/storage/port.ts";
+import { put, remove, removeWhere, type Store, type WriteStep } from "../../shared/storage/port.ts";
 import {
   candles,
   type JournalRow,

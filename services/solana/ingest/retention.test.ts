@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { type Collection, put, type Store } from "../../shared/storage/port.ts";
+import type { Collection } from "../../shared/storage/collection.ts";
+import { put, type Store } from "../../shared/storage/port.ts";
 import {
   blockTimes,
   type CheckpointRow,

@@ -1,9 +1,8 @@
+import type { Collection, RowOf } from "../../shared/storage/collection.ts";
 import type { Guard } from "../../shared/storage/lease.ts";
 import {
-  type Collection,
   type Filter,
   type OrderBy,
-  type RowOf,
   remove,
   removeWhere,
   type Store,

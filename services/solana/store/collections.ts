@@ -1,4 +1,4 @@
-import { collection, type RowOf } from "../../shared/storage/port.ts";
+import { collection, type RowOf } from "../../shared/storage/collection.ts";
 import {
   holderAccounts,
   holderRequests,

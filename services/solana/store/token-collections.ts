@@ -1,4 +1,4 @@
-import { collection, type RowOf } from "../../shared/storage/port.ts";
+import { collection, type RowOf } from "../../shared/storage/collection.ts";
 
 /*
  * What is known of tokens: documents that each batch replaces.

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { after, before, it } from "mocha";
 import type { MadeBlock } from "../../../deploy/devnet/solana/generator.ts";
 import { createTestSolana, type TestSolana } from "../../../deploy/devnet/solana/testkit.ts";
-import type { Collection } from "../../shared/storage/port.ts";
+import type { Collection } from "../../shared/storage/collection.ts";
 import { describeWithChain } from "../../shared/testkit/describe.ts";
 import { TokenReader } from "../ingest/tokens/token-reader.ts";
 import { bucketOf, changeCounts } from "../metrics/balance-buckets.ts";

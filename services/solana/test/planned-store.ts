@@ -1,4 +1,5 @@
-import type { Collection, Query, RowOf, Store } from "../../shared/storage/port.ts";
+import type { Collection, RowOf } from "../../shared/storage/collection.ts";
+import type { Query, Store } from "../../shared/storage/port.ts";
 import { storeWith } from "../../shared/storage/within.ts";
 
 /** The same store, which refuses to answer a query that the engine would answer by reading a whole collection. */

@@ -1,4 +1,5 @@
-import { type Collection, put, type Store } from "../../shared/storage/port.ts";
+import type { Collection } from "../../shared/storage/collection.ts";
+import { put, type Store } from "../../shared/storage/port.ts";
 import { openSqliteStore } from "../../shared/storage/sqlite/store.ts";
 import { COLLECTIONS, finalBlocks, journal } from "../store/collections.ts";
 

@@ -1,4 +1,5 @@
-import { type Collection, put, removeWhere, type Store } from "../../shared/storage/port.ts";
+import type { Collection } from "../../shared/storage/collection.ts";
+import { put, removeWhere, type Store } from "../../shared/storage/port.ts";
 import { Indexer } from "../ingest/indexer.ts";
 import { SegmentBuilder } from "../ingest/segments/segment-builder.ts";
 import type { TimedBlock } from "../ingest/timed-block.ts";

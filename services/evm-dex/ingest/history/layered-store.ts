@@ -1,5 +1,6 @@
 import { writeCopies } from "../../../shared/storage/bulk-writer.ts";
-import type { Collection, Store, WriteStep } from "../../../shared/storage/port.ts";
+import type { Collection } from "../../../shared/storage/collection.ts";
+import type { Store, WriteStep } from "../../../shared/storage/port.ts";
 
 /**
  * A store whose rows of some collections are those of another one: a chunk of history is indexed into a store of its

@@ -1,4 +1,5 @@
-import type { Filter, OrderBy, RowOf, Store } from "../../../shared/storage/port.ts";
+import type { RowOf } from "../../../shared/storage/collection.ts";
+import type { Filter, OrderBy, Store } from "../../../shared/storage/port.ts";
 import type { poolEvents } from "../../store/collections.ts";
 import type { lpEvents } from "../../store/v2-collections.ts";
 import type { HistoryChunk } from "./chunk.ts";

@@ -1,8 +1,9 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readBoot } from "../../../shared/process/boot.ts";
+import { collection } from "../../../shared/storage/collection.ts";
 import { isDamaged } from "../../../shared/storage/damage.ts";
-import { collection, put, type Store } from "../../../shared/storage/port.ts";
+import { put, type Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { COLLECTIONS, discoveries, poolListings, pools, tokens } from "../../store/collections.ts";
 import { LOG_BYTES } from "../../store/log-bytes.ts";

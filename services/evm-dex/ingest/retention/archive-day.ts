@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ColumnType, ParquetColumn } from "../../../shared/archive/parquet-file.ts";
-import type { FieldType, Filter, OrderBy, RowOf, Store } from "../../../shared/storage/port.ts";
+import type { FieldType, RowOf } from "../../../shared/storage/collection.ts";
+import type { Filter, OrderBy, Store } from "../../../shared/storage/port.ts";
 import { DAY } from "../../metrics/bucket.ts";
 import { readIntegers } from "../../protocols/integers.ts";
 import { poolEvents } from "../../store/collections.ts";

@@ -1,4 +1,4 @@
-import type { Collection } from "../../../shared/storage/port.ts";
+import type { Collection } from "../../../shared/storage/collection.ts";
 import { DAY } from "../../metrics/bucket.ts";
 import type { Clock } from "../../store/block-after.ts";
 import { feedAnswers, poolEvents, priceLinks } from "../../store/collections.ts";

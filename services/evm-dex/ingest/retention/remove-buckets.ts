@@ -1,11 +1,5 @@
-import {
-  type Collection,
-  type Filter,
-  type OrderBy,
-  type RowOf,
-  removeWhere,
-  type WriteStep,
-} from "../../../shared/storage/port.ts";
+import type { Collection, RowOf } from "../../../shared/storage/collection.ts";
+import { type Filter, type OrderBy, removeWhere, type WriteStep } from "../../../shared/storage/port.ts";
 import { DAY, HOUR, MINUTE } from "../../metrics/bucket.ts";
 import { KEPT_SECONDS, KEPT_TVL_HOURS_SECONDS } from "../../metrics/kept.ts";
 import { rollups } from "../../store/collections.ts";

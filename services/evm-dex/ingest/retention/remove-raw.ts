@@ -1,10 +1,9 @@
+import type { Collection, RowOf } from "../../../shared/storage/collection.ts";
 import type { Guard } from "../../../shared/storage/lease.ts";
 import {
-  type Collection,
   type Filter,
   inParallel,
   type OrderBy,
-  type RowOf,
   remove,
   removeWhere,
   type Store,

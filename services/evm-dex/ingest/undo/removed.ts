@@ -1,4 +1,5 @@
-import { type RowOf, removeWhere, type WriteStep } from "../../../shared/storage/port.ts";
+import type { RowOf } from "../../../shared/storage/collection.ts";
+import { removeWhere, type WriteStep } from "../../../shared/storage/port.ts";
 import { SPANS } from "../../metrics/bucket.ts";
 import { type poolEvents, rollups } from "../../store/collections.ts";
 

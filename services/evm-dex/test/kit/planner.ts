@@ -1,7 +1,8 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect } from "chai";
+import type { Collection, RowOf } from "../../../shared/storage/collection.ts";
 import { compileCollection } from "../../../shared/storage/declaration.ts";
-import type { Collection, Query, RowOf } from "../../../shared/storage/port.ts";
+import type { Query } from "../../../shared/storage/port.ts";
 import { parseQuery } from "../../../shared/storage/query.ts";
 import { createSql, SQLITE_DIALECT, selectByKeysSql, selectSql } from "../../../shared/storage/sqlite/sql.ts";
 import { encoderOf, type Stored } from "../../../shared/storage/values.ts";

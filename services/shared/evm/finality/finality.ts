@@ -1,5 +1,6 @@
+import { collection } from "../../storage/collection.ts";
 import type { Guard } from "../../storage/lease.ts";
-import { collection, put, type Store } from "../../storage/port.ts";
+import { put, type Store } from "../../storage/port.ts";
 import type { EvmSource, FinalBlock, FindKnownBlock, StoredBlock } from "../port.ts";
 
 /** The last final block of each chain's index. It only moves up; nothing up to it is undone. */

@@ -1,5 +1,5 @@
 import type { DataVersion } from "../../contract/endpoint.ts";
-import type { RowOf, TypedCollection } from "../../storage/port.ts";
+import type { RowOf, TypedCollection } from "../../storage/collection.ts";
 
 /** How far an EVM chain is indexed. A service may add fields of its own. */
 export const CHECKPOINT_FIELDS = {

@@ -1,6 +1,7 @@
 import type { BlockHeader, LogRange } from "../../evm/port.ts";
 import type { BlockRef } from "../../grpc/types.ts";
-import { collection, type RowOf, type Store } from "../../storage/port.ts";
+import { collection, type RowOf } from "../../storage/collection.ts";
+import type { Store } from "../../storage/port.ts";
 
 /** The last headers up to the checkpoint: a reorg is found by their hashes. Lending keeps block 0 too. */
 export const headers = collection({

@@ -1,4 +1,5 @@
 import type { Db } from "mongodb";
+import type { Collection } from "../collection.ts";
 import {
   type CompiledCollection,
   changedDeclarationError,
@@ -8,7 +9,6 @@ import {
   isComplete,
   undeclaredError,
 } from "../declaration.ts";
-import type { Collection } from "../port.ts";
 import type { MongoConnection } from "./connection.ts";
 import { isDuplicate } from "./documents.ts";
 import { indexName } from "./query.ts";

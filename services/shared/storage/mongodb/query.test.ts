@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import type { Document } from "mongodb";
+import type { Index } from "../collection.ts";
 import { compileCollection, type FieldInfo } from "../declaration.ts";
-import type { Index } from "../port.ts";
 import { parseQuery, type UntypedQuery } from "../query.ts";
 import { LIST_QUERIES, SCAN_QUERIES } from "../suite/list-queries.ts";
 import { type SampleQuery, samples } from "../suite/sample.ts";

@@ -8,18 +8,16 @@ import { setMaxListeners } from "node:events";
 import type { ClientSession, Db, Document, Collection as MongoCollection } from "mongodb";
 import { ConfigError } from "../../settings/env.ts";
 import { writeCopies } from "../bulk-writer.ts";
+import type { Collection, RowOf, SummableField } from "../collection.ts";
 import { compileCollection, DeclaredCollections } from "../declaration.ts";
 import type {
   BulkWriter,
-  Collection,
   Filter,
   Query,
   QueryPlan,
-  RowOf,
   Selection,
   Store,
   StoreSize,
-  SummableField,
   WriteStep,
 } from "../port.ts";
 import {

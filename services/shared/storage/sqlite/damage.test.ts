@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { collection } from "../collection.ts";
 import { isDamaged } from "../damage.ts";
-import { collection, put } from "../port.ts";
+import { put } from "../port.ts";
 import { openDatabase } from "./driver.ts";
 import { openSqliteStore } from "./store.ts";
 

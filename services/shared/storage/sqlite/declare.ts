@@ -1,3 +1,4 @@
+import type { Collection } from "../collection.ts";
 import {
   asStored,
   type CompiledCollection,
@@ -7,7 +8,6 @@ import {
   isUpToDate,
   undeclaredError,
 } from "../declaration.ts";
-import type { Collection } from "../port.ts";
 import type { Connection } from "./connection.ts";
 import { hasTable, readDeclarations } from "./read-declarations.ts";
 import { createSql, dropSql, extendSql, firstRowSql } from "./sql.ts";

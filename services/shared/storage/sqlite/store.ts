@@ -5,6 +5,7 @@
  * storage.bench.ts measures it and names the bottleneck.
  */
 import { writeCopies } from "../bulk-writer.ts";
+import type { Collection, RowOf, SummableField } from "../collection.ts";
 import {
   type CompiledCollection,
   compileCollection,
@@ -13,16 +14,13 @@ import {
 } from "../declaration.ts";
 import {
   type BulkWriter,
-  type Collection,
   type Filter,
   isEmpty,
   type Query,
   type QueryPlan,
-  type RowOf,
   type Selection,
   type Store,
   type StoreSize,
-  type SummableField,
   type WriteStep,
 } from "../port.ts";
 import {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
+import { type Collection, collection } from "../collection.ts";
 import { compileCollection } from "../declaration.ts";
-import { type Collection, collection, put, remove, removeWhere } from "../port.ts";
+import { put, remove, removeWhere } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { allOf, sample, samples } from "./sample.ts";
 

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { collection } from "../collection.ts";
 import { acquireLease, claimRow, guardedPut, type Lease, leases } from "../lease.ts";
-import { ConflictError, claim, collection, put, putFenced, type Store } from "../port.ts";
+import { ConflictError, claim, put, putFenced, type Store } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 
 const checkpoints = collection({

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach } from "mocha";
-import type { Collection, Store } from "../port.ts";
+import type { Collection } from "../collection.ts";
+import type { Store } from "../port.ts";
 
 /** An empty place for data. */
 export interface StorePlace {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { expectSame } from "../../testkit/expect-same.ts";
-import { collection, put, remove, removeWhere, requireRow } from "../port.ts";
+import { collection } from "../collection.ts";
+import { put, remove, removeWhere, requireRow } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { HEX } from "./sample.ts";
 

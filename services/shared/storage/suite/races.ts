@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { collection, put, type Store } from "../port.ts";
+import { collection } from "../collection.ts";
+import { put, type Store } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { allOf, sample, samples } from "./sample.ts";
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { collection, type Query, type RowOf, type Store } from "../port.ts";
+import { collection, type RowOf } from "../collection.ts";
+import type { Query, Store } from "../port.ts";
 
 /** Every field type, with and without null; a key of two fields and one of each kind of index. */
 export const samples = collection({

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { type Collection, put, type Store } from "../port.ts";
+import type { Collection } from "../collection.ts";
+import { put, type Store } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { allOf, anySample, ODD_TEXTS, sample, samples } from "./sample.ts";
 

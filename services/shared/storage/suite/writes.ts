@@ -1,16 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import {
-  ConflictError,
-  collection,
-  inParallel,
-  put,
-  remove,
-  removeWhere,
-  requireRow,
-  type Store,
-} from "../port.ts";
+import { collection } from "../collection.ts";
+import { ConflictError, inParallel, put, remove, removeWhere, requireRow, type Store } from "../port.ts";
 import { type SuiteOptions, useStore } from "./fixture.ts";
 import { referenceFind, referenceMatch } from "./reference.ts";
 import { allOf, anyQuery, anySample, type Sample, sample, samples } from "./sample.ts";

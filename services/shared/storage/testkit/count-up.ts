@@ -3,7 +3,8 @@
  * Used by sqlite-processes.test.ts.
  */
 import { argv } from "node:process";
-import { collection, put } from "../port.ts";
+import { collection } from "../collection.ts";
+import { put } from "../port.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
 
 export const counters = collection({

@@ -4,7 +4,8 @@
  */
 import { writeSync } from "node:fs";
 import { argv } from "node:process";
-import { collection, put } from "../port.ts";
+import { collection } from "../collection.ts";
+import { put } from "../port.ts";
 import { openSqliteStore } from "../sqlite/store.ts";
 
 export const GENERATION_ROWS = 1_500;

@@ -1,4 +1,4 @@
-import { collection } from "../port.ts";
+import { collection } from "../collection.ts";
 
 /** A small collection for tests of stores. */
 export const notes = collection({

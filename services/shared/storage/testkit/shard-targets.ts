@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
+import type { Collection } from "../collection.ts";
 import { type CompiledCollection, compileCollection, type FieldInfo } from "../declaration.ts";
 import { documentFilter, documentOf, type Entry, keysFilter } from "../mongodb/documents.ts";
 import { toMongoQuery } from "../mongodb/query.ts";
-import type { Collection } from "../port.ts";
 import { parseSelection } from "../query.ts";
 import { encoderOf } from "../values.ts";
 import { type Doc, fixedFields } from "./mongod/documents.ts";

@@ -1,4 +1,5 @@
-import type { Collection, Store } from "../port.ts";
+import type { Collection } from "../collection.ts";
+import type { Store } from "../port.ts";
 import { READS } from "../within.ts";
 
 const IS_READ: ReadonlySet<PropertyKey> = new Set(READS);

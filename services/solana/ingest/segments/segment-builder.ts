@@ -1,5 +1,6 @@
+import type { RowOf } from "../../../shared/storage/collection.ts";
 import type { Guard } from "../../../shared/storage/lease.ts";
-import { type Filter, type OrderBy, put, type RowOf, type Store } from "../../../shared/storage/port.ts";
+import { type Filter, type OrderBy, put, type Store } from "../../../shared/storage/port.ts";
 import { type CountedRow, countByGroup } from "../../metrics/segment-counts.ts";
 import { poolRows, SEGMENT_ROWS, type SegmentRow, segments, tokenRows } from "../../store/collections.ts";
 import { toSides } from "../../store/token-sides.ts";

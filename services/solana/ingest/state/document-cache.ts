@@ -1,11 +1,5 @@
-import {
-  type Collection,
-  put,
-  type RowOf,
-  remove,
-  type Store,
-  type WriteStep,
-} from "../../../shared/storage/port.ts";
+import type { Collection, RowOf } from "../../../shared/storage/collection.ts";
+import { put, remove, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 
 /** About 10 MB: the documents of the last hundred blocks. */
 const MAX_ENTRIES = 30_000;

@@ -1,5 +1,6 @@
 import type { Mutable } from "../../../shared/mutable.ts";
-import type { RowOf, Store } from "../../../shared/storage/port.ts";
+import type { RowOf } from "../../../shared/storage/collection.ts";
+import type { Store } from "../../../shared/storage/port.ts";
 import type { DecodedTransaction, SupplyChange } from "../../decode/model.ts";
 import { type BalanceCounts, bucketOf, changeCounts } from "../../metrics/balance-buckets.ts";
 import { type TokenRow, tokenFragments, tokens } from "../../store/token-collections.ts";
