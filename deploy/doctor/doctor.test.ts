@@ -72,12 +72,12 @@ describe("estimate", () => {
       const { diskBytes } = estimate({ ...WORK, historyDays, rawDays }, { means: FREE, model: BASE });
       return [diskBytes.history, diskBytes.afterAYear].map((bytes) => Math.round(bytes / 1e9));
     };
-    // 6.48 million events a day; docs/retention.md has 67 GB after a year, and 10 GB of users.
-    expect(diskOf(7, 8)).to.deep.equal([30, 80]);
-    expect(diskOf(400, 8)).to.deep.equal([82, 94]);
-    expect(diskOf(400, 30)).to.deep.equal([165, 177]);
-    expect(diskOf(400, Number.POSITIVE_INFINITY)).to.deep.equal([1_711, 3_272]);
-    expect(diskOf(400, 60)[0], "minutes too").to.equal(287);
+    // 6.48 million events a day; docs/retention.md has 48 GB after a year, and 7 GB of users.
+    expect(diskOf(7, 8)).to.deep.equal([21, 58]);
+    expect(diskOf(400, 8)).to.deep.equal([59, 69]);
+    expect(diskOf(400, 30)).to.deep.equal([117, 126]);
+    expect(diskOf(400, Number.POSITIVE_INFINITY)).to.deep.equal([1_192, 2_280]);
+    expect(diskOf(400, 60)[0], "minutes too").to.equal(202);
   });
 
   it("takes as long as the slowest of units, bytes, events and answers", () => {

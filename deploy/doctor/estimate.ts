@@ -59,7 +59,7 @@ const HEAD_CALL_BYTES = 30_000;
  * SQLite's bytes for an event of a day, by what is kept of the day: an event with its share of buckets, users and links; minutes,
  * events of LP tokens and what follows; hours, days and users (docs/retention.md, where 5 % of events come from a new user).
  */
-const BYTES_AN_EVENT = { whole: 660, minutes: 75, hours: 12, days: 5 };
+const BYTES_AN_EVENT = { whole: 460, minutes: 55, hours: 9, days: 4 };
 /** For how many days beside the open one: as services/evm-dex/metrics/kept.ts. */
 const KEPT_DAYS = { minutes: 40, hours: 400 };
 const DAYS_A_YEAR = 365;

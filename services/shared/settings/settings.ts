@@ -167,7 +167,7 @@ export const SETTINGS = {
     default: "8",
     usedBy: ["ingest"],
     meaning:
-      "UTC days that single events and price changes of EVM DEXes are kept beside the open one (LP positions at least 31 days); minutes 40 days, hours 400, days for ever; 0 = all for ever, which Base fills 4 GB a day with",
+      "UTC days that single events and price changes of EVM DEXes are kept beside the open one (LP positions at least 31 days); minutes 40 days, hours 400, days for ever; 0 = all for ever, which Base fills 3 GB a day with",
   },
   ARCHIVE_DIR: {
     parse: text(),
