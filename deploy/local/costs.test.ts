@@ -31,7 +31,7 @@ describe("tellCosts", () => {
     const lines = await told({ maxBlocks: 10, words: "up to a {max} block range" });
     expect(lines).to.have.length(2);
     expect(lines[0]).to.match(
-      /^Base: a first start with 7 days of history asks for [\d.]+ M calls and [\d.]+ GB of JSON.*, and takes 29.9 GB of disk \(79.8 GB a year later\); then/,
+      /^Base: a first start with 7 days of history asks for [\d.]+ M calls and [\d.]+ GB of JSON.*, and takes 20.9 GB of disk \(57.5 GB a year later\); then/,
     );
     expect(lines[1]).to.contain("serves 10 blocks an eth_getLogs");
     expect(lines.join()).to.not.contain("secret-key");
