@@ -255,7 +255,8 @@ describe("gateway: proxy", () => {
     };
     await expectError(await gateway.get("/evm/chains"), "request_timeout");
     evmDex.answer = answerTable;
-    expect((await gateway.get("/evm/chains")).status).to.equal(200);
+    // A busy machine can take longer than this deadline once more.
+    await until(async () => (await gateway.get("/evm/chains")).status === 200);
   });
 
   it("503 at once while a service is down, and its answers again when it is back; others are untouched", async () => {
