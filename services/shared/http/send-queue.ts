@@ -31,6 +31,8 @@ export interface SendQueueReader {
  */
 const READINGS = 5;
 const PAUSE_MS = 20;
+/** Of a listener's first connection, which may be gone soon: one after the other, without a pause. */
+const FIRST_READINGS = 3;
 
 /** Listeners with a connection found in the table, by family and local endpoint. */
 const listed = new Set<string>();
@@ -49,7 +51,10 @@ export function openSendQueue(socket: TcpEndpoints, readTable: ReadTable = readS
     return found;
   };
   // The first connection of a listener shows whether the table is its own. It may be gone when its queue is wanted.
-  const first = listed.has(listener) ? undefined : look().catch(() => "gone");
+  const lookFirst = async (): Promise<void> => {
+    for (let count = 0; count < FIRST_READINGS; count += 1) if ((await look()) !== "gone") return;
+  };
+  const first = listed.has(listener) ? undefined : lookFirst().catch(() => {});
   return {
     get isListed() {
       return listed.has(listener);
