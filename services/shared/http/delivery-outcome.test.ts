@@ -336,7 +336,7 @@ describe("send queue", () => {
     const socket = { localAddress: "127.0.0.1", localPort: 1, remoteAddress: "127.0.0.1", remotePort: 2 };
     const line = `0: ${keyOf(socket as TcpEndpoints)} 01 0000000A:00000000`;
     // The first three are read when the queue is opened.
-    const tables = ["other", "other", "other", "other", "other", line];
+    const tables = [...Array<string>(3 + 4).fill("other"), line];
     const queue = openSendQueue(socket as TcpEndpoints, async () => tables.shift() ?? "other");
     const isLinux = process.platform === "linux";
     expect(await queue.read()).to.equal(isLinux ? 10 : "unknown");

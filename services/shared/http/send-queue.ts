@@ -31,7 +31,7 @@ export interface SendQueueReader {
  */
 const READINGS = 5;
 const PAUSE_MS = 20;
-/** Of a listener's first connection, which may be gone soon: one after the other, without a pause. */
+/** Of a listener's first connection, which may be gone soon: one right after the other. */
 const FIRST_READINGS = 3;
 
 /** Listeners with a connection found in the table, by family and local endpoint. */
@@ -50,11 +50,16 @@ export function openSendQueue(socket: TcpEndpoints, readTable: ReadTable = readS
     if (found !== "gone") listed.add(listener);
     return found;
   };
-  // The first connection of a listener shows whether the table is its own. It may be gone when its queue is wanted.
-  const lookFirst = async (): Promise<void> => {
-    for (let count = 0; count < FIRST_READINGS; count += 1) if ((await look()) !== "gone") return;
+  const lookUntilFound = async (readings: number, pauseMs: number): Promise<number | "gone"> => {
+    let found = await look();
+    for (let again = 1; found === "gone" && again < readings; again += 1) {
+      await sleep(pauseMs, undefined, { ref: false });
+      found = await look();
+    }
+    return found;
   };
-  const first = listed.has(listener) ? undefined : lookFirst().catch(() => {});
+  // The first connection of a listener shows whether the table is its own. It may be gone when its queue is wanted.
+  const first = listed.has(listener) ? undefined : lookUntilFound(FIRST_READINGS, 0).catch(() => "gone");
   return {
     get isListed() {
       return listed.has(listener);
@@ -62,12 +67,7 @@ export function openSendQueue(socket: TcpEndpoints, readTable: ReadTable = readS
     async read() {
       try {
         await first;
-        let found = await look();
-        for (let again = 1; found === "gone" && again < READINGS; again += 1) {
-          await sleep(PAUSE_MS, undefined, { ref: false });
-          found = await look();
-        }
-        return found;
+        return await lookUntilFound(READINGS, PAUSE_MS);
       } catch {
         return "unknown";
       }
