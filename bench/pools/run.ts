@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { loadIndexer } from "../../services/evm-dex/ingest/state/load-indexer.ts";
 import { healIndexer, readUndone } from "../../services/evm-dex/ingest/undo/heal.ts";
 import { rollbackTo } from "../../services/evm-dex/ingest/undo/rollback.ts";
-import { isEnough } from "../../services/evm-dex/ingest/unwritten.ts";
+import { isEnough, OVER_AN_INDEX } from "../../services/evm-dex/ingest/unwritten.ts";
 import { writeProgress } from "../../services/evm-dex/ingest/write.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../services/evm-dex/store/collections.ts";
 import { LOG_BYTES } from "../../services/evm-dex/store/log-bytes.ts";
@@ -51,7 +51,7 @@ for await (const block of readBlocks(stream)) {
   waiting.push(block);
   if (countEvents(waiting) < batch) continue;
   await addWaiting();
-  if (!isEnough(indexer.waiting)) continue;
+  if (!isEnough(indexer.waiting, OVER_AN_INDEX)) continue;
   note(await timed(() => write()), 0);
   costs.push(cost);
   cost = noCost();

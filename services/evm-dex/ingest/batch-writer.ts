@@ -19,7 +19,7 @@ import { loadPrices } from "./state/load-indexer.ts";
 import type { PoolEntry } from "./state/pool-book.ts";
 import { readUndone, type Undone } from "./undo/heal.ts";
 import { rollbackTo } from "./undo/rollback.ts";
-import { Unwritten } from "./unwritten.ts";
+import { OVER_AN_INDEX, Unwritten } from "./unwritten.ts";
 import { WriteBehind } from "./write-behind.ts";
 
 /** How often the aggregators of feeds are read again. */
@@ -55,7 +55,7 @@ export class BatchWriter {
   #pipeline: IngestPipeline;
   #fetcher: Fetcher;
   /** What the pipeline has added since the checkpoint. */
-  readonly #unwritten = new Unwritten();
+  readonly #unwritten = new Unwritten(OVER_AN_INDEX);
   /** What is being written while more is added. */
   readonly #behind = new WriteBehind();
   /** Of a long run of blocks. */

@@ -71,6 +71,13 @@ describe("Unwritten", () => {
     expect(unwritten.isDue({ events: often - 1, pools: MANY_POOLS })).to.equal(true);
     expect(unwritten.isDue({ events: often, pools: MANY_POOLS })).to.equal(false);
     expect(unwritten.isDue({ events: often - 1, pools: MANY_POOLS - 1 })).to.equal(false);
+    const sparse = new Unwritten({ mostSparse: 2 * MOST_EVENTS });
+    sparse.add(indexerOf(), batchOf(1, 1));
+    const pools = MOST_EVENTS;
+    expect(sparse.isDue({ events: 2 * MOST_EVENTS - 1, pools })).to.equal(false);
+    expect(sparse.isDue({ events: 2 * MOST_EVENTS, pools })).to.equal(true);
+    expect(sparse.isDue({ events: MOST_EVENTS, pools: MANY_POOLS }), "not sparse").to.equal(true);
+    expect(sparse.isDue({ events: MOST_EVENTS - 1, pools: MANY_POOLS })).to.equal(false);
     const impatient = new Unwritten({ mostMs: 0 });
     impatient.add(indexerOf(), batchOf(1, 1));
     expect(impatient.isDue(few)).to.equal(true);

@@ -7,10 +7,7 @@ import type { Indexer, Waiting } from "./state/indexer.ts";
  * memory (decisions 131 and 132).
  */
 export const MOST_EVENTS = 40_000;
-/**
- * Of so many pools more events are waited for only where each has had some: else few would be of the same ones. The entry of
- * a pool that waits takes some 2 KB of memory.
- */
+/** Of so many pools a write is sparse where each has had less than so many events: few are of the same ones. */
 export const MANY_POOLS = 5_000;
 export const LEAST_OF_A_POOL = 3;
 /** So long at most events wait for others. */
@@ -21,13 +18,25 @@ const SLOW_SOURCE_MS = 250;
 /** How much may wait for a write: events, or milliseconds at most, and where the source is slow. */
 export interface Patience {
   readonly mostEvents?: number;
+  /** Events of a sparse write. Absent = none wait for others: the entry of each pool that waits takes some 2 KB of memory. */
+  readonly mostSparse?: number;
   readonly mostMs?: number;
   readonly slowMs?: number;
 }
 
+/**
+ * Of an index that goes on. Where it has many pools, each of their users and buckets is stored on a page of its own, and the
+ * more events are written together the more of them share one (decision 143).
+ */
+export const OVER_AN_INDEX: Patience = { mostSparse: 60_000, mostMs: 10_000 };
+
 /** Whether what waits is enough for a write. */
-export function isEnough({ events, pools }: Waiting, mostEvents = MOST_EVENTS): boolean {
-  return events >= mostEvents || (pools >= MANY_POOLS && events < LEAST_OF_A_POOL * pools);
+export function isEnough(
+  { events, pools }: Waiting,
+  { mostEvents = MOST_EVENTS, mostSparse = 0 }: Patience = {},
+): boolean {
+  const isSparse = pools >= MANY_POOLS && events < LEAST_OF_A_POOL * pools;
+  return events >= (isSparse ? mostSparse : mostEvents);
 }
 
 /**
@@ -35,19 +44,15 @@ export function isEnough({ events, pools }: Waiting, mostEvents = MOST_EVENTS): 
  * failed, the indexer is broken: it is neither at the checkpoint nor at the end of a batch, and must be loaded anew.
  */
 export class Unwritten {
-  readonly #mostEvents: number;
-  readonly #mostMs: number;
-  readonly #slowMs: number;
+  readonly #patience: Patience;
   #last: BlockBatch | undefined;
   #events = 0;
   #sinceMs = 0;
   #waitedMs = 0;
   #isBroken = false;
 
-  constructor({ mostEvents = MOST_EVENTS, mostMs = MOST_MS, slowMs = SLOW_SOURCE_MS }: Patience = {}) {
-    this.#mostEvents = mostEvents;
-    this.#mostMs = mostMs;
-    this.#slowMs = slowMs;
+  constructor(patience: Patience = {}) {
+    this.#patience = patience;
   }
 
   get isBroken(): boolean {
@@ -83,11 +88,12 @@ export class Unwritten {
   /** Whether they are to be written now. Near the head each batch is, whose headers tell forks. */
   isDue(waiting: Waiting): boolean {
     if (this.#last === undefined) return false;
+    const { mostMs = MOST_MS, slowMs = SLOW_SOURCE_MS } = this.#patience;
     const ageMs = performance.now() - this.#sinceMs;
     const isSlow = 2 * this.#waitedMs > ageMs;
     return (
-      ageMs >= (isSlow ? this.#slowMs : this.#mostMs) ||
-      isEnough(waiting, this.#mostEvents) ||
+      ageMs >= (isSlow ? slowMs : mostMs) ||
+      isEnough(waiting, this.#patience) ||
       this.#last.headers.length > 0
     );
   }

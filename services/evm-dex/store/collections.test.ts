@@ -134,9 +134,13 @@ describe("evm-dex collections", () => {
     expect(page).to.match(
       /^SEARCH pool_users USING PRIMARY KEY \(chainId=\? AND poolAddress=\? AND user>\?\)/,
     );
-    const [keys, user] = planner.explainKeys(poolUsers);
-    expect(keys).to.contain("VIRTUAL TABLE");
-    expect(user).to.match(/^SEARCH row USING PRIMARY KEY \(chainId=\? AND poolAddress=\? AND user=\?\)/);
+    const key = { chainId: CHAIN_ID, poolAddress: address(0x900), user: address(0xa) };
+    const { packed, json } = planner.explainKeys(poolUsers, key);
+    const search = /^SEARCH row USING PRIMARY KEY \(chainId=\? AND poolAddress=\? AND user=\?\)/;
+    expect(packed.join("; ")).to.contain("RECURSIVE STEP");
+    expect(packed.at(-1)).to.match(search);
+    expect(json[0]).to.contain("VIRTUAL TABLE");
+    expect(json[1]).to.match(search);
     // MongoDB: a range of `_id`, and nothing to look at beside it.
     const declared = compileCollection(poolUsers);
     const encoders = new Map(

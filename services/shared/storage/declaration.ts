@@ -30,6 +30,10 @@ export interface CompiledCollection {
   readonly fingerprint: string;
 }
 
+export function fieldsBesideKey({ fields, key }: CompiledCollection): FieldInfo[] {
+  return fields.filter((field) => !key.includes(field));
+}
+
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,59}$/;
 const TYPES: ReadonlySet<string> = new Set(["text", "hex", "int", "float", "bool", "bigint", "json"]);
 

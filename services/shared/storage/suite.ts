@@ -3,6 +3,7 @@ import { describeDeclarations } from "./suite/declarations.ts";
 import { describeFences } from "./suite/fences.ts";
 import type { SuiteOptions } from "./suite/fixture.ts";
 import { describeHex } from "./suite/hex.ts";
+import { describeKeys } from "./suite/keys.ts";
 import { describePlans } from "./suite/plans.ts";
 import { describeQueries } from "./suite/queries.ts";
 import { describeRaces } from "./suite/races.ts";
@@ -18,6 +19,7 @@ export function describeStore(name: string, options: SuiteOptions): void {
     describeDeclarations(options);
     describeValues(options);
     describeHex(options);
+    describeKeys(options);
     describeQueries(options);
     describeSums(options);
     describeWrites(options);

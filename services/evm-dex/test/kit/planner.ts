@@ -4,8 +4,17 @@ import type { Collection, RowOf } from "../../../shared/storage/collection.ts";
 import { compileCollection } from "../../../shared/storage/declaration.ts";
 import type { Query } from "../../../shared/storage/port.ts";
 import { parseQuery } from "../../../shared/storage/query.ts";
-import { createSql, SQLITE_DIALECT, selectByKeysSql, selectSql } from "../../../shared/storage/sqlite/sql.ts";
-import { encoderOf, type Stored } from "../../../shared/storage/values.ts";
+import type { Cell } from "../../../shared/storage/sqlite/cell.ts";
+import { type Key, packKeys } from "../../../shared/storage/sqlite/keys/packed-keys.ts";
+import { entryOf } from "../../../shared/storage/sqlite/rows.ts";
+import {
+  createSql,
+  SQLITE_DIALECT,
+  selectByKeysSql,
+  selectPackedSql,
+  selectSql,
+} from "../../../shared/storage/sqlite/sql.ts";
+import { encoderOf } from "../../../shared/storage/values.ts";
 import { COLLECTIONS } from "../../store/collections.ts";
 
 /** SQLite's own plan of a query: unlike `store.plan` it shows whether rows are sorted. */
@@ -27,12 +36,18 @@ export class Planner {
     return this.#explain(text, params);
   }
 
-  /** The plan of getMany. */
-  explainKeys(from: Collection): string[] {
-    return this.#explain(selectByKeysSql(compileCollection(from)), ["[]"]);
+  /** The plans of getMany: of packed keys, and of those that cannot be. */
+  explainKeys(from: Collection, key: Key): { packed: string[]; json: string[] } {
+    const declared = compileCollection(from);
+    const packed = packKeys([key], entryOf(declared).key);
+    if (packed === undefined) throw new Error(`The key of ${declared.name} cannot be packed.`);
+    return {
+      packed: this.#explain(selectPackedSql(declared, packed), [packed.bytes, 0]),
+      json: this.#explain(selectByKeysSql(declared), ["[]"]),
+    };
   }
 
-  #explain(text: string, params: readonly Stored[]): string[] {
+  #explain(text: string, params: readonly Cell[]): string[] {
     const steps = this.#database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...params);
     return (steps as { detail: string }[]).map(({ detail }) => detail);
   }

@@ -11,6 +11,7 @@ import {
   resultCodeOf,
   type Statement,
 } from "./driver.ts";
+import type { PackedKeys } from "./keys/packed-keys.ts";
 
 const MAX_STATEMENTS = 400;
 /** Keys in one statement: their text stays small beside the rows. */
@@ -51,19 +52,31 @@ export class Connection {
   }
 
   /** Rows as arrays. Never uses the driver's `get`: it leaves its statement open, which blocks checkpoints and writes. */
-  all(sql: string, params: readonly Stored[] = []): Stored[][] {
+  all(sql: string, params: readonly Cell[] = []): Stored[][] {
     return allRows(this.prepare(sql), params);
   }
 
   /** Rows of a statement that takes a JSON list of keys; of many keys in one transaction: all see one snapshot. */
   allOfKeys(sql: string, keys: readonly string[]): Stored[][] {
-    const readPage = (from: number) => this.all(sql, [`[${keys.slice(from, from + KEYS_A_READ).join(",")}]`]);
-    if (keys.length === 0) return [];
-    if (keys.length <= KEYS_A_READ) return readPage(0);
+    return this.#inPages(keys.length, (from, to) => this.all(sql, [`[${keys.slice(from, to).join(",")}]`]));
+  }
+
+  /** The same of selectPackedSql; the number that a row begins with is that of its key. */
+  allOfPacked(sql: string, { bytes, width, keys }: PackedKeys): Stored[][] {
+    return this.#inPages(keys.length, (from, to) => {
+      const rows = this.all(sql, [bytes.subarray(width * from, width * to), to - from - 1]);
+      if (from > 0) for (const row of rows) row[0] = from + (row[0] as number);
+      return rows;
+    });
+  }
+
+  #inPages(count: number, read: (from: number, to: number) => Stored[][]): Stored[][] {
+    if (count === 0) return [];
+    if (count <= KEYS_A_READ) return read(0, count);
     return this.transaction("read", () => {
       const found: Stored[][] = [];
-      for (let from = 0; from < keys.length; from += KEYS_A_READ)
-        for (const row of readPage(from)) found.push(row);
+      for (let from = 0; from < count; from += KEYS_A_READ)
+        for (const row of read(from, Math.min(count, from + KEYS_A_READ))) found.push(row);
       return found;
     });
   }

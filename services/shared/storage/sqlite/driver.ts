@@ -23,7 +23,7 @@ export function prepare(database: Database, sql: string): Statement {
 }
 
 /** Rows as arrays, in the order of the columns. */
-export function allRows(statement: Statement, params: readonly Stored[]): Stored[][] {
+export function allRows(statement: Statement, params: readonly Cell[]): Stored[][] {
   return statement.all(...exact(params)) as unknown as Stored[][];
 }
 

@@ -1,8 +1,9 @@
 /** Conversion between rows and SQLite's cells. */
-import type { CompiledCollection, FieldInfo } from "../declaration.ts";
+import { type CompiledCollection, type FieldInfo, fieldsBesideKey } from "../declaration.ts";
 import type { Encoders, Predicate } from "../query.ts";
 import { decoderOf, encoderOf, type Stored } from "../values.ts";
 import { bytesOf, type Cell } from "./cell.ts";
+import type { Key, KeyField } from "./keys/packed-keys.ts";
 import { SQLITE_DIALECT, upsertSql } from "./sql.ts";
 
 /** A compiled collection with its encoders and statements. */
@@ -10,6 +11,7 @@ export interface Entry {
   readonly declared: CompiledCollection;
   readonly encoders: Encoders;
   readonly encode: readonly ((value: unknown) => Stored)[];
+  readonly key: readonly KeyField[];
   /** By field. */
   readonly isHex: readonly boolean[];
   readonly upsert: string;
@@ -29,6 +31,10 @@ export function entryOf(declared: CompiledCollection): Entry {
     declared,
     encoders,
     encode,
+    key: declared.key.map((field) => ({
+      field,
+      encode: encoders.get(field.name) as (value: unknown) => Stored,
+    })),
     isHex: declared.fields.map(({ type }) => type === "hex"),
     upsert: upsertSql(declared),
     upsertMany: upsertSql(declared, ROWS_A_CALL),
@@ -71,14 +77,8 @@ export function keyCells(declared: CompiledCollection, cells: readonly Stored[])
 
 type KeyPredicate = Predicate & { readonly op: "eq" };
 
-export function keyPredicates(
-  { declared, encoders }: Entry,
-  row: Readonly<Record<string, unknown>>,
-): KeyPredicate[] {
-  return declared.key.map((field) => {
-    const encode = encoders.get(field.name) as (value: unknown) => Stored;
-    return { field, op: "eq", value: encode(row[field.name]) };
-  });
+export function keyPredicates({ key }: Entry, row: Readonly<Record<string, unknown>>): KeyPredicate[] {
+  return key.map(({ field, encode }) => ({ field, op: "eq", value: encode(row[field.name]) }));
 }
 
 /**
@@ -119,13 +119,44 @@ export function rowsOf(
   stored: readonly (readonly Stored[])[],
   fields: CompiledCollection["fields"],
 ): Record<string, unknown>[] {
-  const columns = fields.map((field) => ({ name: field.name, decode: decoderOf(field, SQLITE_DIALECT) }));
+  const columns = columnsOf(fields);
+  return stored.map((cells) => fill({}, columns, { cells, from: 0 }));
+}
+
+/** Rows of selectPackedSql. What a key holds is taken from it: reading texts costs more than finding the row. */
+export function rowsOfPacked(
+  stored: readonly (readonly Stored[])[],
+  { declared, keys }: { declared: CompiledCollection; keys: readonly Key[] },
+): Record<string, unknown>[] {
+  const names = declared.key.map(({ name }) => name);
+  const columns = columnsOf(fieldsBesideKey(declared));
   return stored.map((cells) => {
+    const key = keys[cells[0] as number] as Key;
     const row: Record<string, unknown> = {};
-    for (let i = 0; i < columns.length; i++) {
-      const { name, decode } = columns[i] as (typeof columns)[number];
-      row[name] = decode === undefined ? cells[i] : decode(cells[i]);
-    }
-    return row;
+    for (const name of names) row[name] = key[name];
+    return fill(row, columns, { cells, from: 1 });
   });
+}
+
+interface Column {
+  readonly name: string;
+  readonly decode: ((stored: unknown) => unknown) | undefined;
+}
+
+function columnsOf(fields: readonly FieldInfo[]): Column[] {
+  return fields.map((field) => ({ name: field.name, decode: decoderOf(field, SQLITE_DIALECT) }));
+}
+
+/** Sets the fields that cells hold, from one on. */
+function fill(
+  row: Record<string, unknown>,
+  columns: readonly Column[],
+  { cells, from }: { cells: readonly Stored[]; from: number },
+): Record<string, unknown> {
+  for (let i = 0; i < columns.length; i++) {
+    const { name, decode } = columns[i] as Column;
+    const cell = cells[from + i];
+    row[name] = decode === undefined ? cell : decode(cell);
+  }
+  return row;
 }

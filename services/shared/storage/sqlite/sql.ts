@@ -1,7 +1,14 @@
-import type { CompiledCollection, DeclaredIndex, Extension, FieldInfo } from "../declaration.ts";
+import {
+  type CompiledCollection,
+  type DeclaredIndex,
+  type Extension,
+  type FieldInfo,
+  fieldsBesideKey,
+} from "../declaration.ts";
 import type { OrderTerm, ParsedQuery, ParsedSelection, Predicate } from "../query.ts";
 import type { Dialect, Stored } from "../values.ts";
 import type { Cell } from "./cell.ts";
+import type { PackedKeys } from "./keys/packed-keys.ts";
 
 /** SQL with its parameters; values never become part of the text. */
 export interface Sql {
@@ -143,7 +150,7 @@ function fromSql(declared: CompiledCollection, { where, anyOf, via }: ParsedSele
  * row).
  */
 export function upsertSql(declared: CompiledCollection, rows = 1): string {
-  const rest = declared.fields.filter((field) => !declared.key.includes(field));
+  const rest = fieldsBesideKey(declared);
   const update = rest.map((field) => `${quoted(field.name)} = excluded.${quoted(field.name)}`).join(", ");
   return `${insertSql(declared, rows)} ON CONFLICT (${list(declared.key)}) DO ${rest.length === 0 ? "NOTHING" : `UPDATE SET ${update}`}`;
 }
@@ -185,6 +192,24 @@ export function selectByKeySql(declared: CompiledCollection): string {
 export function selectByKeysSql(declared: CompiledCollection): string {
   const same = declared.key.map((field, i) => `row.${quoted(field.name)} = ${keyValueSql(field, i)}`);
   return selectEachSql(declared, same);
+}
+
+/**
+ * As selectByKeysSql, for packed keys. Parameters are their bytes and the number of the last one; a row is the number of its
+ * key, then the fields that are no part of it.
+ */
+export function selectPackedSql(
+  declared: CompiledCollection,
+  { fields, width }: Pick<PackedKeys, "fields" | "width">,
+): string {
+  const same = fields.map(({ field, form, at, length }) => {
+    const bytes = `substr(?1, ${at + 1} + ${width} * k.i, ${length})`;
+    const value = form === "hex" ? bytes : `CAST(${bytes} AS ${form === "integer" ? "INTEGER" : "TEXT"})`;
+    return `row.${quoted(field.name)} = ${value}`;
+  });
+  const columns = ["k.i", ...fieldsBesideKey(declared).map((field) => readSql(field, "row."))];
+  const numbers = "WITH RECURSIVE k(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM k WHERE i < ?2)";
+  return `${numbers} SELECT ${columns.join(", ")} FROM k CROSS JOIN ${quoted(declared.name)} AS row WHERE ${same.join(" AND ")}`;
 }
 
 /**

@@ -40,14 +40,24 @@ import type { Stored } from "../values.ts";
 import { unlessAborted } from "../within.ts";
 import type { Connection } from "./connection.ts";
 import { declareIn, forgetIn } from "./declare.ts";
+import { packKeys } from "./keys/packed-keys.ts";
+import { sortTexts } from "./keys/sort.ts";
 import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-connection.ts";
 import { type Operation, operationsOf, release, runOperations } from "./operations.ts";
 import { BlockPool } from "./packed/blocks.ts";
 import { PackedRowList } from "./packed/row-list.ts";
 import { readDeclarations } from "./read-declarations.ts";
-import { type Entry, encodeCells, entryOf, keyCells, keyPredicates, keyWriter, rowsOf } from "./rows.ts";
+import {
+  type Entry,
+  encodeCells,
+  entryOf,
+  keyCells,
+  keyPredicates,
+  keyWriter,
+  rowsOf,
+  rowsOfPacked,
+} from "./rows.ts";
 import { sizeOfFile } from "./size.ts";
-import { sortTexts } from "./sort-texts.ts";
 import {
   type Change,
   countSql,
@@ -60,6 +70,7 @@ import {
   selectByKeysSql,
   selectJoinedSql,
   selectLastSql,
+  selectPackedSql,
   selectSql,
   sumSql,
   TEXT_SEPARATOR,
@@ -235,10 +246,15 @@ class SqliteStore implements Store {
 
   async getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]> {
     const entry = this.#collections.get(from);
-    return rowsOf(
-      await this.#selectEach(entry, { text: selectByKeysSql(entry.declared), keys }),
-      entry.declared.fields,
-    ) as RowOf<C>[];
+    const { declared } = entry;
+    const packed = packKeys(keys, entry.key);
+    if (packed !== undefined) {
+      const text = selectPackedSql(declared, packed);
+      const found = await this.#connection.retrying(() => this.#connection.allOfPacked(text, packed));
+      return rowsOfPacked(found, { declared, keys: packed.keys }) as RowOf<C>[];
+    }
+    const found = await this.#selectEach(entry, { text: selectByKeysSql(declared), keys });
+    return rowsOf(found, declared.fields) as RowOf<C>[];
   }
 
   async getLast<C extends Collection>(

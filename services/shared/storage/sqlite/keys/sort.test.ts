@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { sortTexts } from "./sort-texts.ts";
+import { sortTexts } from "./sort.ts";
 
 describe("sortTexts", () => {
   it("is the order of sort(), for keys and for any texts", () => {
