@@ -127,7 +127,7 @@ export function getPoolUsers(
 ): Promise<PoolUserRow[]> {
   return store.getMany(
     poolUsers,
-    users.map((user) => ({ chainId, ...user })),
+    users.map(({ poolAddress, user }) => ({ chainId, poolAddress, user })),
   );
 }
 
@@ -142,7 +142,7 @@ export function getRollups(
 ): Promise<RollupRow[]> {
   return store.getMany(
     rollups,
-    buckets.map((bucket) => ({ chainId, ...bucket })),
+    buckets.map(({ poolAddress, span, start }) => ({ chainId, poolAddress, span, start })),
   );
 }
 

@@ -7,7 +7,6 @@ import type { Detail } from "./detail.ts";
 import { PairFilter } from "./pair-filter.ts";
 import { type PoolRows, RecentPoolRows } from "./pool-rows.ts";
 import { NO_ROW } from "./recent-table.ts";
-import { rollupKey } from "./rollup-table.ts";
 
 interface UserSwap extends BucketSwap {
   readonly poolAddress: string;
@@ -77,8 +76,9 @@ export class BucketBook {
       this.#stored = (await hasPoolUsers(this.#store, chainId)) ? undefined : new PairFilter();
     const stored = this.#stored;
     const batch = ++this.#batch;
-    const users = new Map<string, Set<string>>();
-    const buckets = new Map<string, Map<number, BucketKey>>();
+    // Some more than once.
+    const users: { poolAddress: string; user: string }[] = [];
+    const buckets: BucketKey[] = [];
     const want = (rows: PoolRows, time: number, first = 0) => {
       const { poolAddress } = rows;
       let lastTime: number | undefined;
@@ -88,7 +88,7 @@ export class BucketBook {
         if (this.#find(rows, i, start) !== NO_ROW) continue;
         lastTime ??= lastTimeOf(poolAddress);
         if (start > lastTime) continue;
-        entryOf(buckets, poolAddress, newMap).set(rollupKey(i, start), { poolAddress, span, start });
+        buckets.push({ poolAddress, span, start });
       }
     };
     for (const { poolAddress, user, time } of swaps) {
@@ -96,8 +96,7 @@ export class BucketBook {
       const rows = this.#rows.get(poolAddress);
       const known = this.#users.find(rows.number, user);
       if (known === NO_ROW) {
-        if (stored?.mayHave(rows.hash, this.#users.words) ?? true)
-          entryOf(users, poolAddress, newSet).add(user);
+        if (stored?.mayHave(rows.hash, this.#users.words) ?? true) users.push({ poolAddress, user });
       } else if (this.#users.minuteOf(known) !== minute)
         want(rows, this.#users.minuteOf(known), this.#firstKept);
       if (rows.preparedBatch === batch && rows.preparedMinute === minute) continue;
@@ -105,22 +104,12 @@ export class BucketBook {
       rows.preparedMinute = minute;
       want(rows, time);
     }
-    if (users.size > 0) {
-      const keys = [...users].flatMap(([poolAddress, names]) =>
-        [...names].map((user) => ({ poolAddress, user })),
-      );
-      for (const { poolAddress, user, lastMinute } of await getPoolUsers(this.#store, {
-        chainId,
-        users: keys,
-      })) {
-        const rows = this.#rows.get(poolAddress);
-        this.#users.add(rows.number, user, lastMinute);
-        want(rows, lastMinute, this.#firstKept);
-      }
+    for (const { poolAddress, user, lastMinute } of await getPoolUsers(this.#store, { chainId, users })) {
+      const rows = this.#rows.get(poolAddress);
+      this.#users.add(rows.number, user, lastMinute);
+      want(rows, lastMinute, this.#firstKept);
     }
-    const missing = [...buckets.values()].flatMap((keys) => [...keys.values()]);
-    if (missing.length === 0) return;
-    for (const row of await getRollups(this.#store, { chainId, buckets: missing })) {
+    for (const row of await getRollups(this.#store, { chainId, buckets })) {
       const span = SPANS.indexOf(row.span as Span);
       this.#rollups.set(this.#begin(this.#rows.get(row.poolAddress), span, row.start), row);
     }
@@ -218,16 +207,4 @@ export class BucketBook {
     if (pools.length > 0) this.#stored = undefined;
     for (const pool of pools) this.#rows.forget(pool);
   }
-}
-
-const newMap = () => new Map<number, BucketKey>();
-const newSet = () => new Set<string>();
-
-function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = create();
-    map.set(key, value);
-  }
-  return value;
 }

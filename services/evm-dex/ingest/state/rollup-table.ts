@@ -138,7 +138,7 @@ export class RollupTable {
 }
 
 /** A bucket among those of a pool. @param span its index */
-export function rollupKey(span: number, start: number): number {
+function rollupKey(span: number, start: number): number {
   return (start / MINUTE) * 4 + span;
 }
 
