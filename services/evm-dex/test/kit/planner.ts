@@ -9,6 +9,7 @@ import { type Key, packKeys } from "../../../shared/storage/sqlite/keys/packed-k
 import { entryOf } from "../../../shared/storage/sqlite/rows.ts";
 import {
   createSql,
+  packedParams,
   SQLITE_DIALECT,
   selectByKeysSql,
   selectPackedSql,
@@ -42,7 +43,7 @@ export class Planner {
     const packed = packKeys([key], entryOf(declared).key);
     if (packed === undefined) throw new Error(`The key of ${declared.name} cannot be packed.`);
     return {
-      packed: this.#explain(selectPackedSql(declared, packed), [packed.bytes, 0]),
+      packed: this.#explain(selectPackedSql(declared, packed), packedParams(packed, 0, 1)),
       json: this.#explain(selectByKeysSql(declared), ["[]"]),
     };
   }

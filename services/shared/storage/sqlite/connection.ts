@@ -12,6 +12,7 @@ import {
   type Statement,
 } from "./driver.ts";
 import type { PackedKeys } from "./keys/packed-keys.ts";
+import { packedParams } from "./sql.ts";
 
 const MAX_STATEMENTS = 400;
 /** Keys in one statement: their text stays small beside the rows. */
@@ -62,9 +63,9 @@ export class Connection {
   }
 
   /** The same of selectPackedSql; the number that a row begins with is that of its key. */
-  allOfPacked(sql: string, { bytes, width, keys }: PackedKeys): Stored[][] {
-    return this.#inPages(keys.length, (from, to) => {
-      const rows = this.all(sql, [bytes.subarray(width * from, width * to), to - from - 1]);
+  allOfPacked(sql: string, packed: PackedKeys): Stored[][] {
+    return this.#inPages(packed.keys.length, (from, to) => {
+      const rows = this.all(sql, packedParams(packed, from, to));
       if (from > 0) for (const row of rows) row[0] = from + (row[0] as number);
       return rows;
     });

@@ -195,21 +195,27 @@ export function selectByKeysSql(declared: CompiledCollection): string {
 }
 
 /**
- * As selectByKeysSql, for packed keys. Parameters are their bytes and the number of the last one; a row is the number of its
- * key, then the fields that are no part of it.
+ * As selectByKeysSql, for packed keys, whose lengths are parameters: one statement for each collection. A row is the number of
+ * its key, then the fields that are no part of it.
  */
 export function selectPackedSql(
   declared: CompiledCollection,
-  { fields, width }: Pick<PackedKeys, "fields" | "width">,
+  { fields }: Pick<PackedKeys, "fields">,
 ): string {
-  const same = fields.map(({ field, form, at, length }) => {
-    const bytes = `substr(?1, ${at + 1} + ${width} * k.i, ${length})`;
+  const same = fields.map(({ field, form }, i) => {
+    const bytes = `substr(?1, ?${4 + 2 * i} + ?3 * k.i, ?${5 + 2 * i})`;
     const value = form === "hex" ? bytes : `CAST(${bytes} AS ${form === "integer" ? "INTEGER" : "TEXT"})`;
     return `row.${quoted(field.name)} = ${value}`;
   });
   const columns = ["k.i", ...fieldsBesideKey(declared).map((field) => readSql(field, "row."))];
-  const numbers = "WITH RECURSIVE k(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM k WHERE i < ?2)";
+  const numbers = "WITH RECURSIVE k(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM k WHERE i + 1 < ?2)";
   return `${numbers} SELECT ${columns.join(", ")} FROM k CROSS JOIN ${quoted(declared.name)} AS row WHERE ${same.join(" AND ")}`;
+}
+
+/** Of selectPackedSql, for some of the keys, of which there must be one. */
+export function packedParams({ fields, bytes, width }: PackedKeys, from: number, to: number): Cell[] {
+  const places = fields.flatMap(({ at, length }) => [at + 1, length]);
+  return [bytes.subarray(width * from, width * to), to - from, width, ...places];
 }
 
 /**
