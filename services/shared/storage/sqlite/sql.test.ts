@@ -8,7 +8,9 @@ import { parseQuery, type UntypedQuery } from "../query.ts";
 import { LIST_QUERIES } from "../suite/list-queries.ts";
 import { samples } from "../suite/sample.ts";
 import { encoderOf } from "../values.ts";
-import { createSql, SQLITE_DIALECT, selectSql } from "./sql.ts";
+import { packKeys } from "./keys/packed-keys.ts";
+import { entryOf } from "./rows.ts";
+import { createSql, SQLITE_DIALECT, selectPackedSql, selectSql } from "./sql.ts";
 
 describe("sqlite text", () => {
   const { encode, decode } = SQLITE_DIALECT.text as NonNullable<typeof SQLITE_DIALECT.text>;
@@ -90,5 +92,20 @@ describe("sqlite tables", () => {
       'CREATE INDEX "rows_by_text0" ON "rows" ("text0", "id")',
       'CREATE UNIQUE INDEX "rows_by_text1_unique" ON "rows" ("text1")',
     ]);
+  });
+});
+
+describe("the statement that looks packed keys up", () => {
+  it("is the same for keys of any length: each would take a place among those that are kept", () => {
+    const fields = { name: "text", owner: "hex", block: "int" } as const;
+    const { declared, key } = entryOf(
+      compileCollection({ name: "places", fields, key: ["name", "owner"], indexes: [], shardKey: ["name"] }),
+    );
+    const texts = ["", "a", "ab", "abc"].map((name) => {
+      const packed = packKeys([{ name, owner: `0x${"ab".repeat(name.length + 1)}` }], key);
+      return packed && selectPackedSql(declared, packed);
+    });
+    expect(texts[0]).to.contain("WITH RECURSIVE");
+    expect(new Set(texts).size).to.equal(1);
   });
 });
