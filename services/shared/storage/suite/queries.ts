@@ -142,18 +142,25 @@ export function describeQueries(options: SuiteOptions): void {
     });
 
     it("find rows by key, one by one and many at once", async () => {
-      const rows = Array.from({ length: 1_500 }, (_, i) => sample(i));
+      const rows = Array.from({ length: 1_500 }, (_, i) => sample(7 * i));
       const store = await fill(rows);
       const keyOf = (i: number): { chainId: number; address: string } => ({
         chainId: 8453,
         address: sample(i).address,
       });
       expect(await store.get(samples, keyOf(7))).to.deep.equal(sample(7));
-      expect(await store.get(samples, keyOf(9_999))).to.equal(undefined);
+      expect(await store.get(samples, keyOf(8))).to.equal(undefined);
       expect(await store.getMany(samples, [])).to.deep.equal([]);
-      const wanted = [...Array.from({ length: 2_000 }, (_, i) => keyOf(i)), keyOf(3), keyOf(3)];
+      // More than an engine looks up at a time.
+      const wanted = [...Array.from({ length: 11_000 }, (_, i) => keyOf(i)), keyOf(7), keyOf(7)];
       const found = await store.getMany(samples, wanted);
       expect(found.sort((a, b) => a.blockTime - b.blockTime)).to.deep.equal(rows);
+      // The same for keys of several lengths.
+      const alsoLong = await store.getMany(samples, [
+        ...wanted,
+        { chainId: 8453, address: "longer or shorter" },
+      ]);
+      expect(alsoLong.sort((a, b) => a.blockTime - b.blockTime)).to.deep.equal(rows);
     });
 
     it("find the last rows up to many keys, each among those that differ in the key's last field alone", async () => {
