@@ -17,8 +17,9 @@ const BIG = Buffer.from(
 
 describe("gateway: long answers", () => {
   let gateway: TestGateway;
-  beforeEach(async () => {
-    gateway = await startTestGateway({ config: { deadlineMs: 1_000 } });
+  // Of several megabytes: a busy machine takes a second for them.
+  const start = async (deadlineMs = 30_000) => {
+    gateway = await startTestGateway({ config: { deadlineMs } });
     gateway.evmDex.answer = (req, res) => {
       res.writeHead(200, {
         "Content-Type": mediaTypeOf(req.url ?? ""),
@@ -27,7 +28,8 @@ describe("gateway: long answers", () => {
       });
       res.end(BIG);
     };
-  });
+  };
+  beforeEach(() => start());
   afterEach(() => gateway.stop());
 
   /** The raw bytes of an answer as node:http sees them, and how it ended. */
@@ -99,6 +101,8 @@ describe("gateway: long answers", () => {
   }
 
   it("end visibly broken when the service falls silent in the middle", async () => {
+    await gateway.stop();
+    await start(1_000);
     gateway.evmDex.answer = (req, res) => {
       res.writeHead(200, { "Content-Type": mediaTypeOf(req.url ?? ""), "Content-Length": BIG.length });
       res.write(BIG.subarray(0, 2_000_000));
