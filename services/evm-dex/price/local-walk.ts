@@ -20,11 +20,6 @@ const FIRST_CAPACITY = 256;
  * change places, and each token is decided after its parents. By induction over the widths every token has the votes,
  * and with them the verdict, that it has in the whole walk. Wherever that is not sure (a token gets or loses its price,
  * neighbours change places or become as wide as each other, hops change) the whole walk is made.
- *
- * One neighbour may be as wide as another: an heir, whose only vote as wide as itself is over that parent, which is thinner than the
- * pool between them. It is taken after it in any walk, since nothing else offers it so much. Heirs change with their
- * parent, which would pass them otherwise: a hub that trades in every block mostly has some. Of two as wide that are no neighbours,
- * either may be first until one votes for the other.
  */
 export class LocalWalk {
   readonly #state: WalkState;
@@ -36,12 +31,8 @@ export class LocalWalk {
   #arcsLeft = 0;
   /** The widest vote of the node at hand: numbers that a function takes or returns may be objects. */
   readonly #widest = new Float64Array(1);
-  /** The parent of that vote; −1 where there are several as wide. */
-  #widestParent = NONE;
   /** Whether other pools than before make the node at hand as wide as it is. */
   #isTieOpen = false;
-  /** Heirs that went along with their parent and are still to be decided: how wide they were. */
-  readonly #widthOfHeir = new Map<number, number>();
 
   constructor(state: WalkState) {
     this.#state = state;
@@ -54,7 +45,7 @@ export class LocalWalk {
    */
   run(edges: IntList, now: number): boolean {
     this.#begin();
-    const isDone = this.#markEdges(edges) && this.#decideAll(now) && this.#widthOfHeir.size === 0;
+    const isDone = this.#markEdges(edges) && this.#decideAll(now);
     this.#heap.clear();
     if (!isDone) this.#restore();
     return isDone;
@@ -64,7 +55,6 @@ export class LocalWalk {
     this.#heap.reserve(this.#state.edges.nodeCount);
     this.decided.clear();
     this.#arcsLeft = MOST_ARCS;
-    this.#widthOfHeir.clear();
     for (const node of this.#state.departed) this.#heap.push(node);
   }
 
@@ -114,23 +104,19 @@ export class LocalWalk {
       if (has0 && this.#state.measure(2 * edge, node0)) return false;
       return !(has1 && this.#state.measure(2 * edge + 1, node1));
     }
-    return priced.isBefore(node0, node1)
-      ? this.#markOver(2 * edge, node0, node1)
-      : this.#markOver(2 * edge + 1, node1, node0);
+    if (priced.isBefore(node0, node1)) this.#markOver(2 * edge, node0, node1);
+    else this.#markOver(2 * edge + 1, node1, node0);
+    return true;
   }
 
-  /**
-   * Marks the token that an arc leads to, if it has or had a vote over it. Returns false for the first vote between two that are as
-   * wide: until then it was of no matter which of them is taken first.
-   */
-  #markOver(arc: number, from: number, to: number): boolean {
+  /** Marks the token that an arc leads to, if it has or had a vote over it. */
+  #markOver(arc: number, from: number, to: number): void {
     const { votes, priced } = this.#state;
     const had = votes.has(to, arc >> 1);
     const has = this.#state.measure(arc, from);
     if (has && this.#state.needOver > (priced.need[from] as number)) priced.need[from] = this.#state.needOver;
     if (has && !had) votes.values[votes.add(to, arc, from) + WIDTH] = Number.NaN;
     if (has || had) this.#heap.push(to);
-    return had || !has || priced.width[from] !== priced.width[to];
   }
 
   #decide(node: number, now: number): boolean {
@@ -138,15 +124,13 @@ export class LocalWalk {
     if (!this.#refreshVotes(node)) return false;
     const width = this.#widest[0] as number;
     const usdBefore = priced.usd[node] as number;
-    const place = priced.width[node] as number;
-    const widthBefore = this.#widthOfHeir.get(node) ?? place;
-    this.#widthOfHeir.delete(node);
+    const widthBefore = priced.width[node] as number;
     const earnedBefore = priced.earned[node] as number;
     const hopsBefore = priced.hops[node] as number;
     this.#keep(node);
     this.#state.decide(node, now);
     if (priced.hops[node] !== hopsBefore) return false;
-    if (width === place ? this.#isTieOpen && this.#hasEqual(node) : !this.#move(node)) return false;
+    if (width === widthBefore ? this.#isTieOpen && this.#hasEqual(node) : !this.#move(node)) return false;
     const isWidthFelt = width !== widthBefore && (priced.need[node] as number) > Math.min(width, widthBefore);
     const earned = priced.earned[node] as number;
     const isEarnedFelt =
@@ -161,16 +145,14 @@ export class LocalWalk {
     const { votes, edges } = state;
     const { links, values, first } = votes;
     const level = state.priced.width[node] as number;
-    const levelBefore = this.#widthOfHeir.get(node) ?? level;
     this.#isTieOpen = false;
     let widest = NONE;
-    let widestParent = NONE;
     let before = NONE;
     for (let at = first[node] as number; at !== NONE; at = links[at + NEXT] as number) {
       const arc = links[at + ARC] as number;
       const isVote = state.measure(arc, links[at + PARENT] as number);
       const width = state.widthOver;
-      if ((values[at + WIDTH] === levelBefore) !== (width === level)) this.#isTieOpen = true;
+      if ((values[at + WIDTH] === level) !== (width === level)) this.#isTieOpen = true;
       if (!isVote) {
         const next = links[at + NEXT] as number;
         if (before === NONE) first[node] = next;
@@ -181,13 +163,10 @@ export class LocalWalk {
       values[at + WIDTH] = width;
       values[at + WEIGHT] = width * edges.shareOf(arc >> 1);
       values[at + VOTE_PRICE] = edges.priceOf(arc >> 1);
-      if (width > widest) widestParent = links[at + PARENT] as number;
-      else if (width === widest) widestParent = NONE;
       if (width > widest) widest = width;
       before = at;
     }
     this.#widest[0] = widest;
-    this.#widestParent = widestParent;
     return before !== NONE;
   }
 
@@ -206,7 +185,7 @@ export class LocalWalk {
       const to = nodes[place] as number;
       if (!priced.has(to)) {
         if (this.#state.measure(arcs[place] as number, node)) return false;
-      } else if (priced.isBefore(node, to) && !this.#markOver(arcs[place] as number, node, to)) return false;
+      } else if (priced.isBefore(node, to)) this.#markOver(arcs[place] as number, node, to);
     }
     return true;
   }
@@ -219,72 +198,24 @@ export class LocalWalk {
     return width[order[place - 1] ?? NONE] === own || width[order[place + 1] ?? NONE] === own;
   }
 
-  /** Moves a node to its place by its new width. Returns false where which of two neighbours is taken first may change. */
+  /** Moves a node to its place by its new width. Returns false where it passes a neighbour, or meets an equal. */
   #move(node: number): boolean {
-    const { width } = this.#state.priced;
-    return (this.#widest[0] as number) > (width[node] as number) ? this.#grow(node) : this.#shrink(node);
-  }
-
-  /** Passes no neighbour, and comes to be as wide as none but the parent that it is the heir of. */
-  #grow(node: number): boolean {
     const { priced } = this.#state;
     const { order } = priced;
     const width = this.#widest[0] as number;
+    const step = width > (priced.width[node] as number) ? -1 : 1;
     let at = priced.placeOf(node);
     let isFree = true;
-    priced.width[node] = width;
-    for (; isFree && at > 0 && priced.isBefore(node, order[at - 1] as number); at--) {
-      const other = order[at - 1] as number;
-      isFree = !this.#areNeighbours(node, other);
+    for (; isFree && at + step >= 0 && at + step < order.length; at += step) {
+      const other = order[at + step] as number;
+      const otherWidth = priced.width[other] as number;
+      if (otherWidth !== width && otherWidth > width === step < 0) break;
+      isFree = otherWidth !== width && !this.#areNeighbours(node, other);
       order[at] = other;
     }
     order[at] = node;
-    for (let place = at - 1; isFree && place >= 0; place--) {
-      const other = order[place] as number;
-      if (priced.width[other] !== width) break;
-      isFree = other === this.#widestParent || !this.#areNeighbours(node, other);
-    }
+    priced.width[node] = width;
     return isFree;
-  }
-
-  /** Passes no neighbour but its heirs, and theirs, which go along: they are decided after it, as its children. */
-  #shrink(node: number): boolean {
-    const { priced } = this.#state;
-    const { order } = priced;
-    const width = this.#widest[0] as number;
-    const before = priced.width[node] as number;
-    const moved = [node];
-    let to = priced.placeOf(node);
-    let isFree = true;
-    for (let from = to + 1; isFree && from < order.length; from++) {
-      const other = order[from] as number;
-      const otherWidth = priced.width[other] as number;
-      if (otherWidth < width) break;
-      if (otherWidth === before && this.#isHeir(other, moved)) moved.push(other);
-      else {
-        isFree = otherWidth !== width && !moved.some((each) => this.#areNeighbours(each, other));
-        order[to++] = other;
-      }
-    }
-    for (const each of moved) {
-      order[to++] = each;
-      if (each !== node && !this.#widthOfHeir.has(each)) this.#widthOfHeir.set(each, before);
-      priced.width[each] = width;
-    }
-    if (moved.length > 1) this.#heap.reorder();
-    return isFree;
-  }
-
-  /**
-   * Whether a node has its width over one of these nodes. Where it has it over another one too, it goes back when it is decided,
-   * past its neighbour.
-   */
-  #isHeir(node: number, parents: readonly number[]): boolean {
-    const { links, values, first } = this.#state.votes;
-    const width = this.#widthOfHeir.get(node) ?? this.#state.priced.width[node];
-    for (let at = first[node] as number; at !== NONE; at = links[at + NEXT] as number)
-      if (values[at + WIDTH] === width && parents.includes(links[at + PARENT] as number)) return true;
-    return false;
   }
 
   #areNeighbours(node: number, other: number): boolean {

@@ -20,13 +20,6 @@ export class NodeHeap {
     this.#nodes = new Int32Array(2 * count);
   }
 
-  /** Puts the nodes in order again after some have changed places. */
-  reorder(): void {
-    const nodes = this.#nodes.slice(0, this.#size);
-    this.clear();
-    for (const node of nodes) this.push(node);
-  }
-
   clear(): void {
     for (let at = 0; at < this.#size; at++) this.#isIn[this.#nodes[at] as number] = 0;
     this.#size = 0;

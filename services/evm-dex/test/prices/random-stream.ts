@@ -15,11 +15,8 @@ export interface StreamBlock {
   readonly feed: { readonly anchor: string; readonly usd: number | undefined } | undefined;
 }
 
-/**
- * Calm: trades move prices and depths a little. Even: also wild, with the same depths in many pools. Hubs: calm, with
- * pools of anchors that are thinner than most others, which come and go: widths are those of parents, or the same by chance.
- */
-type Kind = "wild" | "even" | "calm" | "hubs";
+/** Calm: trades move prices and depths a little. Even: also wild, with the same depths in many pools. */
+type Kind = "wild" | "even" | "calm";
 
 const SECONDS = [0, 2, 2, 12, 60, 400, 4_000];
 
@@ -30,7 +27,7 @@ const SECONDS = [0, 2, 2, 12, 60, 400, 4_000];
 export const anyStream = fc.record({
   seed: fc.integer(),
   tokens: fc.integer({ min: 6, max: 70 }),
-  kind: fc.constantFrom<Kind>("wild", "even", "calm", "hubs"),
+  kind: fc.constantFrom<Kind>("wild", "even", "calm", "calm"),
 });
 
 export function makeStream({ seed, tokens, kind }: { seed: number; tokens: number; kind: Kind }): Stream {
@@ -43,21 +40,16 @@ export function makeStream({ seed, tokens, kind }: { seed: number; tokens: numbe
     const second = random.below(tokens - 1);
     return { n, tokens: [first, second < first ? second : second + 1] as [number, number] };
   });
-  const isCalm = kind === "calm" || kind === "hubs";
   let time = 1_700_000_000;
   const blocks = Array.from({ length: 60 }, (_, block): StreamBlock => {
     time += random.pick(SECONDS);
-    const touched =
-      block === 0
-        ? pools
-        : Array.from({ length: random.below(kind === "hubs" ? 40 : 8) }, () => random.pick(pools));
+    const touched = block === 0 ? pools : Array.from({ length: random.below(8) }, () => random.pick(pools));
     const edges = touched.map(({ n, tokens: pair }) => {
       for (const token of pair)
-        if (!isCalm && random.next() < 0.05) usd[token] = drift(usd[token] as number, random);
-      const hasAnchor = pair.some((token) => token < anchors.length);
-      return edgeOf(n, { pair, usd, kind, random, time, hasAnchor });
+        if (kind !== "calm" && random.next() < 0.05) usd[token] = drift(usd[token] as number, random);
+      return edgeOf(n, { pair, usd, kind, random, time });
     });
-    const isAnswered = !isCalm && random.next() < 0.05;
+    const isAnswered = kind !== "calm" && random.next() < 0.05;
     const feed = {
       anchor: random.pick(anchors),
       usd: random.next() < 0.3 ? undefined : 1 + 0.1 * random.normal(),
@@ -71,18 +63,12 @@ function drift(usd: number, random: Random): number {
   return usd * Math.exp(0.1 * random.normal());
 }
 
-interface Trade {
-  readonly pair: readonly [number, number];
-  readonly usd: readonly number[];
-  readonly kind: Kind;
-  readonly random: Random;
-  readonly time: number;
-  readonly hasAnchor: boolean;
-}
-
-function edgeOf(n: number, at: Trade): PriceEdge {
+function edgeOf(
+  n: number,
+  at: { pair: readonly [number, number]; usd: readonly number[]; kind: Kind; random: Random; time: number },
+): PriceEdge {
   const { pair, usd, kind, random, time } = at;
-  if (kind === "calm" || kind === "hubs") return calmEdgeOf(n, at);
+  if (kind === "calm") return calmEdgeOf(n, at);
   const isEven = kind === "even";
   const [usd0, usd1] = pair.map((token) => usd[token] as number) as [number, number];
   const isPushed = random.next() < 0.1;
@@ -103,11 +89,18 @@ function edgeOf(n: number, at: Trade): PriceEdge {
 }
 
 /** A pool's own depth and price, moved by up to a hundredth; one in thirty times by much more. */
-function calmEdgeOf(n: number, { pair, usd, kind, random, time, hasAnchor }: Trade): PriceEdge {
+function calmEdgeOf(
+  n: number,
+  {
+    pair,
+    usd,
+    random,
+    time,
+  }: { pair: readonly [number, number]; usd: readonly number[]; random: Random; time: number },
+): PriceEdge {
   const own = createRandom(n);
   const [usd0, usd1] = pair.map((token) => usd[token] as number) as [number, number];
-  const ownDepthUsd = 10 ** (4 + 3 * own.next());
-  const depthUsd = kind === "calm" ? ownDepthUsd : hubDepthUsd({ hasAnchor, random });
+  const depthUsd = 10 ** (4 + 3 * own.next());
   const strength = random.next() < 0.03 ? 0.3 : 0.005;
   const moved = Math.exp(strength * random.normal());
   return {
@@ -121,10 +114,4 @@ function calmEdgeOf(n: number, { pair, usd, kind, random, time, hasAnchor }: Tra
     aged: own.next(),
     lastTime: time,
   };
-}
-
-/** Of anchors' pools between 20,000 and 200,000 USD, of the others mostly more, or of the same depth, or too little to vote. */
-function hubDepthUsd({ hasAnchor, random }: { hasAnchor: boolean; random: Random }): number {
-  if (random.next() < 0.2) return random.pick([5_000, 32_768, 65_536]);
-  return hasAnchor ? 10 ** (4.3 + random.next()) : 10 ** (5 + 2 * random.next());
 }
