@@ -78,5 +78,8 @@ describe("packKeys", () => {
     expect(() => pack({ block: 1.5, owner: "0xab", name: "" })).to.throw(TypeError, "places.block");
     expect(() => pack({ block: 1, owner: "0xAB", name: "" })).to.throw(TypeError, "places.owner");
     expect(() => pack({ block: 1, owner: "0xab" })).to.throw(TypeError, "places.name");
+    const good = { block: 1, owner: "0xab", name: "a" };
+    expect(() => pack(good, { ...good, block: 1.5 })).to.throw(TypeError, "places.block");
+    expect(() => pack(good, { ...good, owner: "0xAB" })).to.throw(TypeError, "places.owner");
   });
 });

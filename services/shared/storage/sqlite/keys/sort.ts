@@ -1,3 +1,5 @@
+import { compareTexts } from "../../row-list.ts";
+
 /** Characters or bytes that are compared as one number, and how many values that leaves room for beside it in a float. */
 const HEAD = 4;
 export const MOST_SORTED = 2 ** 20;
@@ -66,10 +68,6 @@ function placesInOrder(heads: Float64Array, compare: (a: number, b: number) => n
     for (const place of group) sorted.push(place);
   }
   return sorted;
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** Characters that all texts begin with. */
