@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { lastTurn, numberOf } from "./turns.ts";
+import { lastTurn, newest, numberOf } from "./turns.ts";
 
 describe("lastTurn", () => {
   it("is the newest block of the phase up to the head; negative before the first", () => {
@@ -33,5 +33,21 @@ describe("numberOf", () => {
   it("is the last four bytes of an address", () => {
     expect(numberOf(`0x${"f".repeat(32)}0000002a`)).to.equal(42);
     expect(numberOf(`0x${"f".repeat(40)}`)).to.equal(2 ** 32 - 1);
+  });
+});
+
+describe("newest", () => {
+  it("has as many as it may, and none that is older than one that is left out", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(30)), fc.nat(20), (blocks, most) => {
+        const due = blocks.map((block, i) => ({ block, i }));
+        const chosen = newest(due, most, ({ block }) => block);
+        const left = due.filter((each) => !chosen.includes(each));
+        expect(chosen).to.have.length(Math.min(most, due.length));
+        expect(new Set(chosen).size).to.equal(chosen.length);
+        const oldest = Math.min(...chosen.map(({ block }) => block));
+        for (const { block } of left) expect(block).to.be.at.most(oldest);
+      }),
+    );
   });
 });

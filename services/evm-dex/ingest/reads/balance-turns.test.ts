@@ -75,6 +75,18 @@ describe("listUnread", () => {
     );
   });
 
+  it("begins with the unread pools of the newest blocks", () => {
+    const entries = Array.from({ length: 2_500 }, (_, n) =>
+      entryOf(0x1_0000 + n, { lastBlock: HEAD - 10_000 + 7 * ((n * 977) % 2_500), balanceBlock: -1 }),
+    );
+    const unread = new Set(listUnread(inColumns(entries), HEAD));
+    const [read, left] = [true, false].map((is) =>
+      entries.filter(({ row }) => unread.has(row.poolAddress) === is).map(({ lastBlock }) => lastBlock),
+    ) as [number[], number[]];
+    expect([read.length, left.length]).to.deep.equal([1_000, 1_500]);
+    expect(Math.min(...read)).to.be.greaterThan(Math.max(...left));
+  });
+
   it("is through with all pools after as many heads as that takes, and then has none until the next turn", () => {
     const entries = entriesOf(1_000, { lastBlock: 1, balanceBlock: 1 });
     const turns: number[] = [];

@@ -1,6 +1,6 @@
 import type { ObservedPools } from "../state/observed-pools.ts";
 import type { PoolEntry } from "../state/pool-book.ts";
-import { lastTurn, numberOf } from "../turns.ts";
+import { lastTurn, newest, numberOf } from "../turns.ts";
 
 /**
  * Balances also move without an event of the pool: tokens that are sent to it, tokens that rebase. So every pool is
@@ -15,8 +15,8 @@ const TURN_BLOCKS = 100;
 /** Pools whose turn has come that are read at one head, two calls each: after an absence many turns are due. */
 export const TURNS_A_HEAD = 200;
 /**
- * Pools with unread events that are read at one head: a backfill leaves every pool so, each to be read at a block of its own.
- * The index follows the chain meanwhile, and few of their entries are in memory.
+ * Pools with unread events that are read at one head: a backfill leaves every pool so. The index follows the chain meanwhile, and
+ * few of their entries are in memory. Those of the newest blocks come first: they share blocks, and their states are still there.
  */
 export const UNREAD_A_HEAD = 1_000;
 
@@ -42,24 +42,21 @@ export function balanceBlockAt(entry: PoolEntry, head: number): number {
  * to TURNS_A_HEAD whose turn has come. Pools without an event have nothing to write. Called at every head, over all pools.
  */
 export function listUnread(pools: ObservedPools, head: number): string[] {
-  const unread: string[] = [];
-  let [left, turns] = [0, 0];
+  const unread: number[] = [];
+  const turns: string[] = [];
   for (let pool = 0; pool < pools.count; pool++) {
     const lastBlock = pools.lastBlockAt(pool);
     if (lastBlock < 0) continue;
     const balanceBlock = pools.balanceBlockAt(pool);
-    if (balanceBlock < lastBlock) {
-      if (left === UNREAD_A_HEAD) continue;
-      left += 1;
-      unread.push(pools.addressAt(pool));
-    } else if (
-      turns < TURNS_A_HEAD &&
+    if (balanceBlock < lastBlock) unread.push(pool);
+    else if (
+      turns.length < TURNS_A_HEAD &&
       !pools.holdsReserves(pool) &&
       balanceBlock < lastTurnOf(pools.numberAt(pool), head)
     ) {
-      turns += 1;
-      unread.push(pools.addressAt(pool));
+      turns.push(pools.addressAt(pool));
     }
   }
-  return unread;
+  const newestUnread = newest(unread, UNREAD_A_HEAD, (pool) => pools.lastBlockAt(pool));
+  return [...newestUnread.map((pool) => pools.addressAt(pool)), ...turns];
 }

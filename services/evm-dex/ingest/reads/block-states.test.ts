@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, multicall3Abi } from "viem";
 import { MULTICALL3 } from "../../../shared/evm/multicall/multicall.ts";
 import { BlockUnavailable, type EthCall, type Hex } from "../../../shared/evm/port.ts";
+import { withMulticall, word } from "../../test/kit/fake-multicall.ts";
 import { createFakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
 import { address } from "../../test/kit/rows.ts";
 import { BlockStates } from "./block-states.ts";
@@ -10,22 +10,10 @@ import { BlockStates } from "./block-states.ts";
 const HEAD = 500;
 const headers = headersUpTo(HEAD);
 const hashOf = (block: number) => headers[block]?.hash;
-const word = (value: number): Hex => encodeAbiParameters([{ type: "uint256" }], [BigInt(value)]);
 const BAD = address(0xbad);
-const PROOF: Hex = "0x42cbb15c";
 
 /** Every contract returns its number plus the block; BAD reverts. */
-function run({ to, data, block }: Pick<EthCall, "to" | "data" | "block">): Hex | null {
-  if (to === `0x${"04".padStart(40, "0")}`) return data;
-  if (to !== MULTICALL3 || data === PROOF) return to === BAD ? null : word(Number(to) + block);
-  const { args } = decodeFunctionData({ abi: multicall3Abi, data });
-  const result = (args[0] as readonly { target: Hex; callData: Hex }[]).map(({ target, callData }) => {
-    const returned =
-      callData === PROOF ? word(block) : run({ to: target.toLowerCase() as Hex, data: callData, block });
-    return { success: returned !== null, returnData: returned ?? "0x" };
-  });
-  return encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result });
-}
+const run = withMulticall(({ to, block }) => (to === BAD ? null : word(Number(to) + block)));
 
 function setUp(call: (call: EthCall) => Hex | null = run) {
   const source = createFakeSource({ headers, call });
@@ -50,7 +38,7 @@ describe("BlockStates", () => {
     expect([source.calls[0]?.length, call.to, call.blockHash]).to.deep.equal([1, MULTICALL3, hashOf(HEAD)]);
   });
 
-  it("reads each block by itself, in the order of the calls; old ones and those without a hash one by one", async () => {
+  it("reads each block by itself, in the order of the calls; old ones and those without a hash by their number", async () => {
     const source = createFakeSource({ headers, call: run });
     const states = new BlockStates({ source, address: MULTICALL3 }).at({
       head: HEAD,

@@ -7,6 +7,7 @@ import {
   type EvmSource,
   type Hex,
 } from "../../../shared/evm/port.ts";
+import { PastCalls, RECENT_BLOCKS } from "./past-calls.ts";
 
 /** What reads of state need of a source. */
 export type StateSource = Pick<EvmSource, "call">;
@@ -23,8 +24,6 @@ export interface ReadAt {
   readonly hashOf: (block: number) => string | undefined;
 }
 
-/** Blocks below the head whose state nodes still have for sure; calls of older ones would spoil the batch. */
-const RECENT_BLOCKS = 64;
 /** Calls remembered as reverting everywhere. */
 const MAX_REVERTING = 10_000;
 
@@ -35,6 +34,7 @@ const MAX_REVERTING = 10_000;
 export class BlockStates {
   readonly #source: EvmSource;
   readonly #multicall: Multicall;
+  readonly #past: PastCalls;
   /** The last block read. */
   readonly #pinned = new LRUCache<string, PinnedCalls>({ max: RECENT_BLOCKS });
   readonly #reverting = new LRUCache<string, true>({ max: MAX_REVERTING });
@@ -42,9 +42,13 @@ export class BlockStates {
   constructor({ source, address }: BlockStatesOptions) {
     this.#source = source;
     this.#multicall = new Multicall({ source, address });
+    this.#past = new PastCalls({ source, address });
   }
 
-  /** A source of states at the head's chain; calls of blocks without a known hash, and of old ones, go one by one. */
+  /**
+   * A source of states at the head's chain. Calls of blocks without a known hash, and of old ones, whose failure would spoil the
+   * batch, go by number, or as they are named (PastCalls).
+   */
   at(at: ReadAt): StateSource {
     return { call: (calls) => this.#call(calls, at) };
   }
@@ -56,7 +60,10 @@ export class BlockStates {
         calls.filter((_, i) => isTogether[i]),
         hashOf,
       ),
-      this.#callAlone(calls.filter((_, i) => !isTogether[i])),
+      this.#past.call(
+        calls.filter((_, i) => !isTogether[i]),
+        head,
+      ),
     ]);
     return isTogether.map((is) => (is ? together : alone).shift() ?? null);
   }

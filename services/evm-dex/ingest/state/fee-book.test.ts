@@ -7,7 +7,7 @@ import { randomRuns } from "../../../shared/testkit/describe.ts";
 import { poolFees } from "../../store/collections.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
 import { address, CHAIN_ID, openTestStore, poolRow } from "../../test/kit/rows.ts";
-import { FEE_REFRESH_BLOCKS, FeeBook, lastRefreshBlock } from "./fee-book.ts";
+import { FEE_REFRESH_BLOCKS, FEES_A_HEAD, FeeBook, lastRefreshBlock } from "./fee-book.ts";
 import { PoolBook } from "./pool-book.ts";
 
 const word = (value: number) => encodeAbiParameters([{ type: "uint256" }], [BigInt(value)]);
@@ -82,6 +82,26 @@ describe("FeeBook", () => {
     for (const { poolAddress, block } of rows)
       expect(block).to.equal(Math.max(START - 1, lastRefreshBlock(poolAddress, START + 5)));
     expect(rows).to.have.length(POOLS.length);
+  });
+
+  it("reads as many as a head may have, of the newest blocks first, until all are read", async () => {
+    const names = Array.from({ length: 2_300 }, (_, n) => address(0x10_0000 + n));
+    const pools = await bookOf(names);
+    const book = new FeeBook(CHAIN_ID);
+    const chain = source();
+    const head = START + 2 * FEE_REFRESH_BLOCKS;
+    const read = async () => book.refresh(chain, { pools, head, fromBlock: START });
+    const rounds = [await read(), await read(), await read(), await read()];
+    expect(rounds.map(({ length }) => length)).to.deep.equal([FEES_A_HEAD, FEES_A_HEAD, 300, 0]);
+    const rowOf = new Map(rounds.flat().map((row) => [row.poolAddress, row]));
+    for (const poolAddress of names) {
+      const block = lastRefreshBlock(poolAddress, head);
+      const row = { chainId: CHAIN_ID, poolAddress, fee: feeAt(poolAddress, block), block };
+      expect(rowOf.get(poolAddress)).to.deep.equal(row);
+    }
+    const [first = [], second = [], third = []] = rounds.map((rows) => rows.map(({ block }) => block));
+    expect(Math.min(...first)).to.be.at.least(Math.max(...second));
+    expect(Math.min(...second)).to.be.at.least(Math.max(...third));
   });
 
   it("reads the head where the block's state is pruned, and stores null where all calls fail", async () => {

@@ -4,11 +4,13 @@ import type { Store } from "../../../shared/storage/port.ts";
 import type { PoolFeeRow } from "../../store/collections.ts";
 import { listPoolFees } from "../../store/pool-lists.ts";
 import type { StateSource } from "../reads/block-states.ts";
-import { lastTurn, numberOf } from "../turns.ts";
+import { lastTurn, newest, numberOf } from "../turns.ts";
 import type { PoolBook } from "./pool-book.ts";
 
 /** An hour of Base. Every pool has its own block in it, so that few are read at one block. */
 export const FEE_REFRESH_BLOCKS = 1_800;
+/** Fees that are read at one head, those of the newest blocks first: after an absence all are due. */
+export const FEES_A_HEAD = 1_000;
 
 /**
  * Decides when to read fees that change without an event of their pool (a fee module that follows the price, a
@@ -38,25 +40,26 @@ export class FeeBook {
   }
 
   /**
-   * Reads the fees that are due at `head`, a block whose events the pools have. Never reads before the block ahead of
+   * Reads fees that are due at `head`, at most FEES_A_HEAD, a block whose events the pools have. Never reads before the block ahead of
    * the index, where a pool may not exist yet. Where nodes lack a block's state, it reads the head.
    */
   async refresh(
     source: StateSource,
     at: { pools: PoolBook; head: number; fromBlock: number },
   ): Promise<PoolFeeRow[]> {
-    const due: { pool: string; block: number; call: (block: number) => EthCall }[] = [];
+    const all: DueFee[] = [];
     for (const [pool, { feeCall }] of at.pools.changingFees) {
       const lastEvent = at.pools.lastBlockOf(pool);
       const block = Math.max(lastEvent, lastRefreshBlock(pool, at.head), at.fromBlock - 1);
       if (feeCall === undefined || block < 0 || (this.#readAtBlock.get(pool) ?? -1) >= block) continue;
-      due.push({ pool, block, call: (number) => feeCall(pool, number) });
+      all.push({ pool, block, feeCall });
     }
+    const due = newest(all, FEES_A_HEAD, ({ block }) => block);
     if (due.length === 0) return [];
-    const results = await source.call(due.map(({ block, call }) => call(block)));
+    const results = await source.call(due.map(({ pool, block, feeCall }) => feeCall(pool, block)));
     const fees = new Map(due.map(({ pool }, i) => [pool, parseFee(results[i])]));
     const missed = due.filter(({ pool }) => fees.get(pool) === null);
-    const later = await source.call(missed.map(({ call }) => call(at.head)));
+    const later = await source.call(missed.map(({ pool, feeCall }) => feeCall(pool, at.head)));
     missed.forEach(({ pool }, i) => {
       fees.set(pool, parseFee(later[i]));
     });
@@ -65,6 +68,13 @@ export class FeeBook {
       return { chainId: this.#chainId, poolAddress: pool, fee: fees.get(pool) ?? null, block };
     });
   }
+}
+
+interface DueFee {
+  readonly pool: string;
+  /** Where its fee is to be read. */
+  readonly block: number;
+  readonly feeCall: (pool: string, block: number) => EthCall;
 }
 
 /** The last block up to `head` at which the pool's fee is refreshed; negative where there was none. */

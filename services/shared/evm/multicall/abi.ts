@@ -71,6 +71,16 @@ export function decodeAggregate3(returned: Hex, count: number): InnerResult[] {
   });
 }
 
+/** The same; undefined for anything else. */
+export function tryDecodeAggregate3(returned: Hex, count: number): InnerResult[] | undefined {
+  try {
+    return decodeAggregate3(returned, count);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 /** The word at a byte of the data, as an offset or a length within the data. */
 function readSmall(data: Hex, at: number): number {
   const text = slice(data, at, WORD_BYTES);

@@ -1,7 +1,7 @@
 import { ReorgDetected } from "../../chain-errors.ts";
 import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import { BlockUnavailable, CallTooHeavy, type EvmSource, type Hex, UpstreamError } from "../port.ts";
-import { decodeAggregate3, encodeAggregate3, type InnerCall, type InnerResult } from "./abi.ts";
+import { encodeAggregate3, type InnerCall, type InnerResult, tryDecodeAggregate3 } from "./abi.ts";
 import type { BatchLimits } from "./batch-limits.ts";
 
 export interface BlockCallerOptions {
@@ -74,7 +74,7 @@ export class BlockCaller {
       this.#isAbsent = true;
       return "absent";
     }
-    const results = tryDecode(returned, calls.length + 1);
+    const results = tryDecodeAggregate3(returned, calls.length + 1);
     // The last call: if it has no result, the calls before it used up the gas.
     const proof = results?.pop();
     if (results === undefined || proof?.success !== true || proof.data.length !== 66) return "failed";
@@ -187,13 +187,4 @@ async function inHalves<T>(
 ): Promise<T[]> {
   const middle = Math.ceil(list.length / 2);
   return (await Promise.all([call(list.slice(0, middle)), call(list.slice(middle))])).flat();
-}
-
-function tryDecode(returned: Hex, count: number): InnerResult[] | undefined {
-  try {
-    return decodeAggregate3(returned, count);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
