@@ -1,5 +1,7 @@
 import { protocolOf } from "../protocols/index.ts";
-import { poolFees } from "../store/collections.ts";
+import { KINDS } from "../protocols/protocol.ts";
+import { poolFees, pools } from "../store/collections.ts";
+import { FEES_A_HEAD } from "../store/pool-lists.ts";
 import { getPoolFee } from "../store/queries.ts";
 import { listFactoryFees } from "../store/v2-queries.ts";
 import { compareValues, type Finding, requireThat } from "./finding.ts";
@@ -17,12 +19,7 @@ export async function checkFee(
   const row = await getPoolFee(store, pool);
   const place = { pool: pool.poolAddress, at: `block ${row?.block ?? "unknown"}` };
   if (row === undefined) {
-    // Fees are read with the balances, those of all older pools at once.
-    const isDue =
-      state === undefined
-        ? pool.createdBlock < checkpoint.fromBlock &&
-          (await store.count(poolFees, { chainId: pool.chainId })) > 0
-        : state.balanceBlock >= 0;
+    const isDue = await isFeeDue({ pool, state, checkpoint, store });
     const rule = "a row";
     return [requireThat(place, { field: "pool_fees (row)", holds: !isDue, stored: "no row", rule })];
   }
@@ -37,6 +34,26 @@ export async function checkFee(
     }),
     compareValues(place, { field: "pool_fees.fee", stored: row.fee, expected: intOf(fee) }),
   ];
+}
+
+/**
+ * Fees are read with the balances, those of older pools without events from the first head on; where a catch-up leaves more unread
+ * than one head reads, some are without for a while.
+ */
+async function isFeeDue({
+  pool,
+  state,
+  checkpoint,
+  store,
+}: Pick<PoolScope, "pool" | "state" | "checkpoint" | "store">): Promise<boolean> {
+  const { chainId } = pool;
+  const read = await store.count(poolFees, { chainId });
+  const hasBegun =
+    state === undefined ? pool.createdBlock < checkpoint.fromBlock && read > 0 : state.balanceBlock >= 0;
+  if (!hasBegun) return false;
+  const changing = KINDS.filter((kind) => protocolOf(kind).feeCall !== undefined);
+  const known = await store.count(pools, { chainId, protocol: { in: changing } });
+  return known - read <= FEES_A_HEAD;
 }
 
 /** The stored default fees of factories against volatileFee() and stableFee() at their block. */

@@ -10,6 +10,9 @@ import {
   pools,
 } from "./collections.ts";
 
+/** Fees that are read at one head, those of the newest blocks first: after an absence all are due. */
+export const FEES_A_HEAD = 1_000;
+
 /** Pools with a stored fee, and its block. */
 export function listPoolFees(
   store: Store,

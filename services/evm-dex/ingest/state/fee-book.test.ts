@@ -5,9 +5,10 @@ import { encodeAbiParameters } from "viem";
 import { put, removeWhere } from "../../../shared/storage/port.ts";
 import { randomRuns } from "../../../shared/testkit/describe.ts";
 import { poolFees } from "../../store/collections.ts";
+import { FEES_A_HEAD } from "../../store/pool-lists.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
 import { address, CHAIN_ID, openTestStore, poolRow } from "../../test/kit/rows.ts";
-import { FEE_REFRESH_BLOCKS, FEES_A_HEAD, FeeBook, lastRefreshBlock } from "./fee-book.ts";
+import { FEE_REFRESH_BLOCKS, FeeBook, lastRefreshBlock } from "./fee-book.ts";
 import { PoolBook } from "./pool-book.ts";
 
 const word = (value: number) => encodeAbiParameters([{ type: "uint256" }], [BigInt(value)]);

@@ -2,15 +2,13 @@ import { readInt } from "../../../shared/evm/abi.ts";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import type { PoolFeeRow } from "../../store/collections.ts";
-import { listPoolFees } from "../../store/pool-lists.ts";
+import { FEES_A_HEAD, listPoolFees } from "../../store/pool-lists.ts";
 import type { StateSource } from "../reads/block-states.ts";
 import { lastTurn, newest, numberOf } from "../turns.ts";
 import type { PoolBook } from "./pool-book.ts";
 
 /** An hour of Base. Every pool has its own block in it, so that few are read at one block. */
 export const FEE_REFRESH_BLOCKS = 1_800;
-/** Fees that are read at one head, those of the newest blocks first: after an absence all are due. */
-export const FEES_A_HEAD = 1_000;
 
 /**
  * Decides when to read fees that change without an event of their pool (a fee module that follows the price, a

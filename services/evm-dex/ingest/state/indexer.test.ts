@@ -7,6 +7,7 @@ import { readState } from "../../protocols/v3/state.ts";
 import type { PoolEventRow } from "../../store/collections.ts";
 import { address, CHAIN_ID, hash, inChainOrder, openTestStore, poolRow } from "../../test/kit/rows.ts";
 import { type BlockEvents, Indexer } from "./indexer.ts";
+import type { PoolEntry } from "./pool-book.ts";
 
 const TOKEN = address(0x10);
 const DAI = address(0x11);
@@ -312,6 +313,24 @@ describe("Indexer", () => {
     const later = await add(blockOf(104, 1_006, [[POOL, ANN, drained]]));
     const none = { parent: "", pool: "", deepestPool: "", side: 0, price: 0, hops: 0 };
     expect(later.links).to.deep.equal([{ ...link, ...none, blockNumber: 104, time: 1_006, depthUsd: 0 }]);
+  });
+
+  it("keeps the pools that wait for the next write, and of those of the last one as many as a cache may have", () => {
+    const addPools = (from: number) => {
+      const rows = Array.from({ length: 15_000 }, (_, n) => poolRow({ poolAddress: address(from + n) }));
+      for (const row of rows) indexer.addPool(row);
+      return rows.map(({ poolAddress }) => poolAddress);
+    };
+    const isKept = (pool: string) => indexer.pools.get(pool) !== undefined;
+    const stored = addPools(0x10_0000);
+    const flushed = indexer.flush();
+    const created = addPools(0x20_0000);
+    const traded = stored.slice(-100).map((pool) => indexer.pools.get(pool) as PoolEntry);
+    for (const entry of traded) indexer.touch(entry);
+    indexer.settle(flushed);
+    expect(created.filter((pool) => !isKept(pool))).to.deep.equal([]);
+    expect(traded.filter((entry) => indexer.pools.get(entry.row.poolAddress) !== entry)).to.deep.equal([]);
+    expect(stored.filter(isKept).length).to.be.at.most(12_100);
   });
 
   it("refuses events of a pool that was not loaded", () => {

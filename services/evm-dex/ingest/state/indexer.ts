@@ -299,7 +299,8 @@ export class Indexer {
 
   /** To be called once flushed rows are written. */
   settle({ touched }: FlushedRows): void {
-    this.pools.settle(touched);
+    const created = new Set(this.#newPools.map(({ poolAddress }) => poolAddress));
+    this.pools.settle(touched, (entry) => this.#touched.has(entry) || created.has(entry.row.poolAddress));
   }
 
   /**

@@ -8,6 +8,7 @@ import type { AddressTable } from "./address-table.ts";
 import type { ObservedPools } from "./observed-pools.ts";
 import { PoolIndex } from "./pool-index.ts";
 import { RecentMap } from "./recent-map.ts";
+import { SharedTexts } from "./shared-texts.ts";
 
 /** A pool with its running state. */
 export interface PoolEntry {
@@ -63,6 +64,7 @@ export class PoolBook {
   readonly #chainId: number;
   readonly #index = new PoolIndex();
   readonly #entries = new RecentMap<string, PoolEntry>(MAX_ENTRIES);
+  readonly #texts = new SharedTexts();
   #start: PriceStart | undefined;
 
   constructor(store: Store, chainId: number) {
@@ -128,7 +130,8 @@ export class PoolBook {
     const wanted = { chainId: this.#chainId, addresses };
     const states = new Map((await getPoolStates(this.#store, wanted)).map((row) => [row.poolAddress, row]));
     const inactive = await this.#getInactive(addresses.filter((address) => !states.has(address)));
-    return (await getPools(this.#store, wanted)).map((row) => {
+    return (await getPools(this.#store, wanted)).map((stored) => {
+      const row = this.#texts.shareRow(stored);
       const read = inactive.get(row.poolAddress);
       return read !== undefined && this.#start !== undefined
         ? toInactiveEntry(row, read, this.#start)
@@ -145,7 +148,7 @@ export class PoolBook {
   add(row: PoolRow): void {
     if (this.#index.has(row.poolAddress)) return;
     this.#index.add(row.poolAddress, protocolOf(row.protocol));
-    this.#entries.set(row.poolAddress, toEntry(row, undefined));
+    this.#entries.set(row.poolAddress, toEntry(this.#texts.shareRow(row), undefined));
   }
 
   has(address: string): boolean {
@@ -192,10 +195,13 @@ export class PoolBook {
     return this.#index;
   }
 
-  /** After a write: notes what was written, and makes room. */
-  settle(written: Iterable<PoolEntry>): void {
+  /**
+   * After a write: notes what was written, and makes room.
+   * @param isWaiting whether an entry is to be written by the next one
+   */
+  settle(written: Iterable<PoolEntry>, isWaiting: (entry: PoolEntry) => boolean): void {
     for (const entry of written) this.#index.note(entry.row.poolAddress, entry);
-    this.#entries.age();
+    this.#entries.age(isWaiting);
   }
 
   /** Drops the entries of pools whose rows another writer has changed: they are loaded again by need. */

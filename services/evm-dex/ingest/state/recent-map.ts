@@ -29,10 +29,23 @@ export class RecentMap<K, V> {
     this.#old.delete(key);
   }
 
-  /** Makes room; between two batches, when every value is written. */
-  age(): void {
+  /**
+   * Makes room; between two batches, when every value is written.
+   * @param isNeeded of values that are not, and stay. Where it is given, no more than the limit do beside them: those used first
+   * since the last time, which are those used most
+   */
+  age(isNeeded?: (value: V) => boolean): void {
     if (this.#young.size < this.#most / 2) return;
-    this.#old = this.#young;
+    this.#old = isNeeded === undefined ? this.#young : this.#within(isNeeded);
     this.#young = new Map();
+  }
+
+  #within(isNeeded: (value: V) => boolean): Map<K, V> {
+    if (this.#young.size <= this.#most) return this.#young;
+    const kept = new Map<K, V>();
+    let others = 0;
+    for (const [key, value] of this.#young)
+      if (isNeeded(value) || others++ < this.#most) kept.set(key, value);
+    return kept;
   }
 }
