@@ -13,14 +13,13 @@ import { createFakeClock } from "../../../shared/rpc-client/testkit/fake-network
 import { put } from "../../../shared/storage/port.ts";
 import { tokens } from "../../store/collections.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
-import { address, CHAIN_ID, hash, openTestStore } from "../../test/kit/rows.ts";
+import { address, CHAIN_ID, hash, openTestStore, word } from "../../test/kit/rows.ts";
 import { createHeadTokens, readTokens, TokenReader } from "./token-reader.ts";
 
 const SYMBOL = toFunctionSelector("symbol()");
 const DECIMALS = toFunctionSelector("decimals()");
 
 const text = (value: string) => encodeAbiParameters([{ type: "string" }], [value]);
-const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 
 const POOL = address(0xfac);
 const AT = { block: 7 };

@@ -6,7 +6,7 @@ import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../../protocols/v3/state.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
-import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
+import { address, poolEntry, poolRow, word } from "../../test/kit/rows.ts";
 import type { PoolEntry } from "../state/pool-book.ts";
 import { readAnchors } from "./anchors.ts";
 
@@ -14,7 +14,6 @@ const SLOT0 = encodeFunctionData({ abi: poolAbi, functionName: "slot0" });
 const LIQUIDITY = encodeFunctionData({ abi: poolAbi, functionName: "liquidity" });
 const HEAD = 900;
 
-const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 const slot0 = (sqrtPriceX96: bigint, tick: number) =>
   encodeFunctionResult({
     abi: poolAbi,

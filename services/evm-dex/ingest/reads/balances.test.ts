@@ -1,16 +1,15 @@
 import { expect } from "chai";
 import { describe, it } from "mocha";
-import { decodeFunctionData, encodeAbiParameters, parseAbi } from "viem";
+import { decodeFunctionData, parseAbi } from "viem";
 import { BlockUnavailable, type EthCall, type Hex } from "../../../shared/evm/port.ts";
 import { EMPTY_V2_STATE } from "../../protocols/aerodrome-v2/state.ts";
 import { aerodromeV2 } from "../../protocols/aerodrome-v2.ts";
 import { EMPTY_STATE } from "../../protocols/v3/state.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
-import { address, poolEntry, poolRow } from "../../test/kit/rows.ts";
+import { address, poolEntry, poolRow, word } from "../../test/kit/rows.ts";
 import { balanceCalls, observeBalances, readBalance } from "./balances.ts";
 
 const abi = parseAbi(["function balanceOf(address) view returns (uint256)"]);
-const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 const HEAD = 500;
 
 function touched(n: number, { lastBlock, balanceBlock }: { lastBlock: number; balanceBlock?: number }) {

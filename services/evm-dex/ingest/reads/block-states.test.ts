@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { MULTICALL3 } from "../../../shared/evm/multicall/multicall.ts";
 import { BlockUnavailable, type EthCall, type Hex } from "../../../shared/evm/port.ts";
-import { withMulticall, word } from "../../test/kit/fake-multicall.ts";
+import { withMulticall } from "../../test/kit/fake-multicall.ts";
 import { createFakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
-import { address } from "../../test/kit/rows.ts";
+import { address, word } from "../../test/kit/rows.ts";
 import { BlockStates } from "./block-states.ts";
 
 const HEAD = 500;

@@ -9,14 +9,13 @@ import { readState } from "../../protocols/v3/state.ts";
 import { inactivePools, poolStates, pools } from "../../store/collections.ts";
 import { gauges } from "../../store/v2-collections.ts";
 import { createFakeSource, type FakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
-import { address, CHAIN_ID, openTestStore, poolRow, poolStateRow } from "../../test/kit/rows.ts";
+import { address, CHAIN_ID, openTestStore, poolRow, poolStateRow, word } from "../../test/kit/rows.ts";
 import { readInactivePools } from "./inactive-pools.ts";
 
 const FROM = 500;
 const HEAD = 900;
 const SLOT0 = encodeFunctionData({ abi: poolAbi, functionName: "slot0" });
 const LIQUIDITY = encodeFunctionData({ abi: poolAbi, functionName: "liquidity" });
-const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 
 /** A chain whose results encode pool and block; null where `fails`. */
 function chainWhere(fails: (call: EthCall) => boolean = () => false): FakeSource {

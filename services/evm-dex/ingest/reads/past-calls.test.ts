@@ -4,9 +4,9 @@ import { describe, it } from "mocha";
 import { MULTICALL3 } from "../../../shared/evm/multicall/multicall.ts";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { randomRuns } from "../../../shared/testkit/describe.ts";
-import { withMulticall, word } from "../../test/kit/fake-multicall.ts";
+import { withMulticall } from "../../test/kit/fake-multicall.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
-import { address } from "../../test/kit/rows.ts";
+import { address, word } from "../../test/kit/rows.ts";
 import { PastCalls, RECENT_BLOCKS } from "./past-calls.ts";
 
 const HEAD = 50_000;

@@ -37,7 +37,6 @@ export class PastCalls {
 
   /** As EvmSource.call. @param head the chain's */
   async call(calls: readonly EthCall[], head: number): Promise<(Hex | null)[]> {
-    if (calls.length === 0) return [];
     const oldest = await this.#oldest(calls, head);
     const outputs = new Map<EthCall, Hex | null>();
     const alone: EthCall[] = [];
@@ -46,19 +45,22 @@ export class PastCalls {
       if (group.length === 1 || (group[0] as EthCall).block <= this.#absentAt) alone.push(...group);
       else groups.push(group);
     }
-    const returned =
-      groups.length === 0 ? [] : await this.#source.call(groups.map((group) => this.#join(group)));
+    const returned = await this.#ask(groups.map((group) => this.#join(group)));
     for (const [i, group] of groups.entries()) {
       const results = this.#split(group, returned[i] ?? null);
       for (const [at, call] of group.entries()) {
-        const { success, data } = results?.[at] ?? FAILED;
-        if (success && data !== "0x") outputs.set(call, data);
+        const result = results?.[at];
+        if (result?.success && result.data !== "0x") outputs.set(call, result.data);
         else alone.push(call);
       }
     }
-    const again = alone.length === 0 ? [] : await this.#source.call(alone);
+    const again = await this.#ask(alone);
     for (const [i, call] of alone.entries()) outputs.set(call, again[i] ?? null);
     return calls.map((call) => outputs.get(call) ?? null);
+  }
+
+  async #ask(calls: readonly EthCall[]): Promise<(Hex | null)[]> {
+    return calls.length === 0 ? [] : this.#source.call(calls);
   }
 
   /** The oldest block whose calls are asked. */
@@ -85,8 +87,6 @@ export class PastCalls {
     return returned === null ? undefined : tryDecodeAggregate3(returned, group.length);
   }
 }
-
-const FAILED: InnerResult = { success: false, data: "0x" };
 
 /** Calls of one block and hash, at most MOST_TOGETHER. */
 function byBlock(calls: readonly EthCall[]): EthCall[][] {

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
-import { decodeFunctionData, encodeFunctionResult, multicall3Abi } from "viem";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
 import { put, type Store, type WriteStep } from "../../../shared/storage/port.ts";
 import { storeWith } from "../../../shared/storage/within.ts";
@@ -9,6 +8,7 @@ import { EMPTY_V2_STATE, type V2State, writeV2State } from "../../protocols/aero
 import { checkpoints, inactivePools, type PoolRow, poolStates, pools } from "../../store/collections.ts";
 import { gauges, knownWallets, lpAnchors, lpPositions, walletRequests } from "../../store/v2-collections.ts";
 import { countOldContracts, readWalletPast } from "../../store/wallet-queries.ts";
+import { withMulticall } from "../../test/kit/fake-multicall.ts";
 import { createFakeSource, type FakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
 import {
   address,
@@ -18,6 +18,7 @@ import {
   openTestStore,
   poolRow,
   poolStateRow,
+  word,
 } from "../../test/kit/rows.ts";
 import { ReadBudget } from "./read-budget.ts";
 import { readRequestedWallets } from "./requested-wallets.ts";
@@ -26,7 +27,6 @@ const FROM = 100;
 const HEAD = 200;
 const FROM_TIME = 1_700_000_000;
 const BALANCE_OF = "0x70a08231";
-const IDENTITY = address(4);
 const ANN = address(0xa);
 const checkpoint = checkpointRow({
   fromBlock: FROM,
@@ -34,7 +34,6 @@ const checkpoint = checkpointRow({
   blockNumber: HEAD,
   blockHash: hash(HEAD),
 });
-const word = (value: bigint) => `0x${value.toString(16).padStart(64, "0")}` as Hex;
 
 /** A v2 pool that is older than the index, unless told otherwise. */
 const v2 = (n: number, row: Partial<PoolRow> = {}) =>
@@ -52,29 +51,19 @@ function nodeWith(
   balances: ReadonlyMap<string, bigint>,
 ): FakeSource & { read: [string, number][]; ethCalls: number } {
   const read: [string, number][] = [];
+  const chain = withMulticall(({ to, data, block }) => {
+    expect(data.slice(0, 10)).to.equal(BALANCE_OF);
+    read.push([to, block]);
+    return word(balances.get(to) ?? 0n);
+  });
   const source = createFakeSource({
     headers: headersUpTo(HEAD),
-    call({ to, data, block, blockHash }: EthCall): Hex {
-      expect(blockHash).to.equal(hash(block));
+    call(call: EthCall): Hex | null {
+      expect(call.blockHash).to.equal(hash(call.block));
       node.ethCalls += 1;
-      // One call alone is sent as it is, with one that cannot fail.
-      if (data.startsWith(BALANCE_OF)) return balanceAt(to, block);
-      if (to === IDENTITY) return data;
-      const { args } = decodeFunctionData({ abi: multicall3Abi, data });
-      const calls = args?.[0] as unknown as readonly { target: string; callData: Hex }[];
-      const result = calls.map(({ target, callData }) => {
-        // getBlockNumber(), by which the batch proves that it had gas enough.
-        if (callData === "0x42cbb15c") return { success: true, returnData: word(BigInt(block)) };
-        expect(callData.slice(0, 10)).to.equal(BALANCE_OF);
-        return { success: true, returnData: balanceAt(target.toLowerCase(), block) };
-      });
-      return encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result });
+      return chain(call);
     },
   });
-  function balanceAt(contract: string, block: number): Hex {
-    read.push([contract, block]);
-    return word(balances.get(contract) ?? 0n);
-  }
   const node = Object.assign(source, { read, ethCalls: 0 });
   return node;
 }

@@ -1,7 +1,6 @@
-import type { EthCall, EvmSource, Hex } from "../../../shared/evm/port.ts";
+import { SURE_CALL } from "../../../shared/evm/multicall/abi.ts";
+import type { EvmSource } from "../../../shared/evm/port.ts";
 
-/** The identity precompile, which returns its input on every chain: only a missing state lets it fail. */
-const PROOF: Pick<EthCall, "to" | "data"> = { to: `0x${"04".padStart(40, "0")}`, data: "0x70726f6f66" };
 /** So long an answer counts: endpoints come and go. */
 const COUNTS_MS = 600_000;
 
@@ -52,7 +51,8 @@ export class StateHorizon {
     const behind = head - block;
     if (behind <= this.#there) return true;
     if (behind >= this.#gone) return false;
-    const [returned] = (await this.#source.call([{ ...PROOF, block }])) as [Hex | null];
+    // Only a missing state lets it fail.
+    const [returned = null] = await this.#source.call([{ ...SURE_CALL, block }]);
     if (returned === null) this.#gone = behind;
     else this.#there = behind;
     return returned !== null;

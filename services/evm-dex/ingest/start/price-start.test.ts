@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { afterEach, beforeEach, it } from "mocha";
-import { encodeAbiParameters, encodeFunctionData, encodeFunctionResult } from "viem";
+import { encodeFunctionData, encodeFunctionResult } from "viem";
 import { poolAbi } from "../../../../deploy/devnet/contracts/uniswap.ts";
 import { MULTICALL3 } from "../../../shared/evm/multicall/multicall.ts";
 import { BlockUnavailable, type EthCall, type Hex } from "../../../shared/evm/port.ts";
@@ -16,7 +16,7 @@ import {
 } from "../../store/collections.ts";
 import { readPrices } from "../../store/price-links.ts";
 import { createFakeSource, type FakeSource, headersUpTo } from "../../test/kit/fake-source.ts";
-import { address, CHAIN_ID, checkpointRow, hash, poolRow } from "../../test/kit/rows.ts";
+import { address, CHAIN_ID, checkpointRow, hash, poolRow, word } from "../../test/kit/rows.ts";
 import { FeedContracts } from "../feeds/feed-contracts.ts";
 import { loadIndexer } from "../state/load-indexer.ts";
 import { rollbackTo } from "../undo/rollback.ts";
@@ -27,7 +27,6 @@ const BEFORE = FROM - 1;
 const HEAD = 900;
 const SLOT0 = encodeFunctionData({ abi: poolAbi, functionName: "slot0" });
 const LIQUIDITY = encodeFunctionData({ abi: poolAbi, functionName: "liquidity" });
-const word = (value: bigint) => encodeAbiParameters([{ type: "uint256" }], [value]);
 const E18 = 10n ** 18n;
 
 const [USD, ETH, THIRD, FOURTH, THIN, LONE] = [1, 2, 3, 4, 5, 6].map((n) => address(n)) as [

@@ -1,17 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describe, it } from "mocha";
-import { encodeAbiParameters } from "viem";
 import { put, removeWhere } from "../../../shared/storage/port.ts";
 import { randomRuns } from "../../../shared/testkit/describe.ts";
 import { poolFees } from "../../store/collections.ts";
 import { FEES_A_HEAD } from "../../store/pool-lists.ts";
 import { createFakeSource } from "../../test/kit/fake-source.ts";
-import { address, CHAIN_ID, openTestStore, poolRow } from "../../test/kit/rows.ts";
+import { address, CHAIN_ID, openTestStore, poolRow, word } from "../../test/kit/rows.ts";
 import { FEE_REFRESH_BLOCKS, FeeBook, lastRefreshBlock } from "./fee-book.ts";
 import { PoolBook } from "./pool-book.ts";
 
-const word = (value: number) => encodeAbiParameters([{ type: "uint256" }], [BigInt(value)]);
 const START = 10_000;
 /** Of any phase. */
 const POOLS = [0, 7, 900, 1_799].map((phase) => address(0x10_0000 * FEE_REFRESH_BLOCKS + phase));

@@ -85,7 +85,7 @@ export class Indexer {
   readonly gauges = new GaugeBook();
   readonly prices: PoolPrices;
   readonly #events: RowList<PoolEventRow>;
-  readonly #newPools: PoolRow[] = [];
+  readonly #newPools = new Map<string, PoolRow>();
   readonly #newTokens = new Map<string, TokenRow>();
   readonly #links: RowList<PriceLinkRow>;
   readonly #newGauges: GaugeRow[] = [];
@@ -113,7 +113,7 @@ export class Indexer {
   addPool(row: PoolRow): void {
     if (this.pools.has(row.poolAddress)) return;
     this.pools.add(row);
-    this.#newPools.push(row);
+    this.#newPools.set(row.poolAddress, row);
   }
 
   addGauge(row: GaugeRow): void {
@@ -299,8 +299,9 @@ export class Indexer {
 
   /** To be called once flushed rows are written. */
   settle({ touched }: FlushedRows): void {
-    const created = new Set(this.#newPools.map(({ poolAddress }) => poolAddress));
-    this.pools.settle(touched, (entry) => this.#touched.has(entry) || created.has(entry.row.poolAddress));
+    const isWaiting = (entry: PoolEntry) =>
+      this.#touched.has(entry) || this.#newPools.has(entry.row.poolAddress);
+    this.pools.settle(touched, isWaiting);
   }
 
   /**
@@ -329,7 +330,7 @@ export class Indexer {
   flush(): FlushedRows {
     const taken = {
       events: this.#events.take(),
-      pools: this.#newPools.splice(0),
+      pools: [...this.#newPools.values()],
       tokens: [...this.#newTokens.values()],
       gauges: this.#newGauges.splice(0),
       touched: [...this.#touched],
@@ -337,6 +338,7 @@ export class Indexer {
       answers: this.#answers.splice(0),
     };
     this.#touched.clear();
+    this.#newPools.clear();
     this.#newTokens.clear();
     this.#added = 0;
     return taken;

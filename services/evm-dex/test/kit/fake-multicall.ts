@@ -1,15 +1,13 @@
-import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, multicall3Abi } from "viem";
+import { decodeFunctionData, encodeFunctionResult, multicall3Abi } from "viem";
 import { MULTICALL3 } from "../../../shared/evm/multicall/multicall.ts";
 import type { EthCall, Hex } from "../../../shared/evm/port.ts";
+import { address, word } from "./rows.ts";
 
 type InnerCall = Pick<EthCall, "to" | "data" | "block">;
 
 /** getBlockNumber() of Multicall3. */
 const BLOCK_NUMBER: Hex = "0x42cbb15c";
-const IDENTITY: Hex = `0x${"04".padStart(40, "0")}`;
-
-export const word = (value: number | bigint): Hex =>
-  encodeAbiParameters([{ type: "uint256" }], [BigInt(value)]);
+const IDENTITY = address(4);
 
 /** The calls of a chain with Multicall3 and the identity precompile beside `contracts`, where null is a revert. */
 export function withMulticall(contracts: (call: InnerCall) => Hex | null): (call: InnerCall) => Hex | null {

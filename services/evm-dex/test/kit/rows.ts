@@ -19,6 +19,11 @@ export function address(n: number): Hex {
   return `0x${n.toString(16).padStart(40, "0")}`;
 }
 
+/** An unsigned integer as return data has it. */
+export function word(value: number | bigint): Hex {
+  return `0x${value.toString(16).padStart(64, "0")}`;
+}
+
 /** The n-th 32-byte hash, n of any sign; `branch` distinguishes two chains. */
 export function hash(n: number, branch = 0): Hex {
   const bits = BigInt.asUintN(224, BigInt(n));

@@ -11,6 +11,9 @@ export interface InnerResult {
   readonly data: Hex;
 }
 
+/** Succeeds on every chain wherever there is a state: the identity precompile returns its input. */
+export const SURE_CALL: InnerCall = { to: `0x${"04".padStart(40, "0")}`, data: "0x70726f6f66" };
+
 /** `aggregate3((address target, bool allowFailure, bytes callData)[])` of Multicall3. */
 const AGGREGATE3 = "82ad56cb";
 const WORD_BYTES = 32;

@@ -1,7 +1,7 @@
 import { ReorgDetected } from "../../chain-errors.ts";
 import type { Clock } from "../../rpc-client/endpoint/clock.ts";
 import { BlockUnavailable, CallTooHeavy, type EvmSource, type Hex, UpstreamError } from "../port.ts";
-import { encodeAggregate3, type InnerCall, type InnerResult, tryDecodeAggregate3 } from "./abi.ts";
+import { encodeAggregate3, type InnerCall, type InnerResult, SURE_CALL, tryDecodeAggregate3 } from "./abi.ts";
 import type { BatchLimits } from "./batch-limits.ts";
 
 export interface BlockCallerOptions {
@@ -20,8 +20,6 @@ export interface PinnedBlock {
 
 /** getBlockNumber() of Multicall3: succeeds as long as there is gas. */
 const PROOF_DATA: Hex = "0x42cbb15c";
-/** A call that succeeds on every chain: the identity precompile returns its input. */
-const DIRECT_PROOF: InnerCall = { to: `0x${"04".padStart(40, "0")}`, data: "0x70726f6f66" };
 
 /** Single eth_calls per request. */
 const DIRECT_CALLS = 100;
@@ -133,8 +131,8 @@ export class BlockCaller {
 
   async #callDirect(calls: readonly InnerCall[]): Promise<(Hex | null)[]> {
     try {
-      const outputs = await this.#send([...calls, DIRECT_PROOF]);
-      if (outputs.pop() !== DIRECT_PROOF.data) throw this.#unprovenError();
+      const outputs = await this.#send([...calls, SURE_CALL]);
+      if (outputs.pop() !== SURE_CALL.data) throw this.#unprovenError();
       return outputs.map((output) => (output === "0x" ? null : output));
     } catch (error) {
       if (!(error instanceof CallTooHeavy)) throw error;
@@ -147,8 +145,8 @@ export class BlockCaller {
   /** Throws unless a call that must succeed does so at this block. */
   async #proveAnswering(): Promise<void> {
     try {
-      const [output] = await this.#send([DIRECT_PROOF]);
-      if (output === DIRECT_PROOF.data) return;
+      const [output] = await this.#send([SURE_CALL]);
+      if (output === SURE_CALL.data) return;
     } catch (error) {
       if (!(error instanceof CallTooHeavy)) throw error;
     }
