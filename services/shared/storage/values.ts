@@ -1,3 +1,4 @@
+import { hasHexDigits } from "../hex-digits.ts";
 import { decodeBigint, encodeBigint } from "./bigint-key.ts";
 import type { FieldInfo } from "./declaration.ts";
 
@@ -95,12 +96,7 @@ function bareEncoder(
 function isHex(value: unknown): value is string {
   if (value === "") return true;
   if (typeof value !== "string" || value.length < 4 || value.length % 2 !== 0) return false;
-  if (!value.startsWith("0x")) return false;
-  for (let at = 2; at < value.length; at++) {
-    const code = value.charCodeAt(at);
-    if (code < 48 || code > 102 || (code > 57 && code < 97)) return false;
-  }
-  return true;
+  return value.startsWith("0x") && hasHexDigits(value, 2);
 }
 
 /** Decodes a stored value; undefined where the stored value is already the row's value. */

@@ -1,5 +1,6 @@
 /** Addresses as five words of 32 bits, the first one first: 20 bytes outside of the heap in place of a string of some 60. */
 import { Buffer } from "node:buffer";
+import { hexDigit } from "../../../shared/hex-digits.ts";
 
 export const ADDRESS_WORDS = 5;
 const DIGITS = "0123456789abcdef";
@@ -9,17 +10,17 @@ const text = Buffer.from(`0x${"0".repeat(8 * ADDRESS_WORDS)}`, "latin1");
 /** Whether the text is an address in lower case; its words go to `into`, from a place on. */
 export function readAddress(address: string, into: Uint32Array, from = 0): boolean {
   if (address.length !== 42 || address.charCodeAt(0) !== 48 || address.charCodeAt(1) !== 120) return false;
+  let seen = 0;
   for (let word = 0, at = 2; word < ADDRESS_WORDS; word++) {
     let value = 0;
     for (const end = at + 8; at < end; at++) {
-      const code = address.charCodeAt(at);
-      const digit = code >= 97 && code <= 102 ? code - 87 : code >= 48 && code <= 57 ? code - 48 : -1;
-      if (digit < 0) return false;
+      const digit = hexDigit(address.charCodeAt(at));
+      seen |= digit;
       value = (value << 4) | digit;
     }
     into[from + word] = value;
   }
-  return true;
+  return seen < 16;
 }
 
 /** The address whose words begin at a place. */

@@ -62,10 +62,13 @@ export function encodeCells(
   into: Cell[],
   from = 0,
 ): Cell[] {
-  encodeRow(entry, row, into as Stored[], from);
-  for (let i = 0; i < entry.isHex.length; i++) {
-    const cell = into[from + i];
-    if (entry.isHex[i] && typeof cell === "string") into[from + i] = bytesOf(cell);
+  const { declared, encode, isHex } = entry;
+  const { fields } = declared;
+  for (let i = 0; i < fields.length; i++) {
+    const value = row[(fields[i] as { name: string }).name];
+    // Hex is checked as its bytes are made. What has none is null, or the encoder says what is wrong.
+    const bytes = isHex[i] && typeof value === "string" ? bytesOf(value) : undefined;
+    into[from + i] = bytes ?? (encode[i] as (value: unknown) => Stored)(value);
   }
   return into;
 }

@@ -59,15 +59,26 @@ export function compareRecords({ bytes, width }: Records, a: number, b: number):
 function placesInOrder(heads: Float64Array, compare: (a: number, b: number) => number): number[] {
   heads.sort();
   const sorted: number[] = [];
-  for (let i = 0; i < heads.length; ) {
-    const head = Math.floor((heads[i] as number) / MOST_SORTED);
-    const group: number[] = [];
-    for (; i < heads.length && Math.floor((heads[i] as number) / MOST_SORTED) === head; i++)
-      group.push((heads[i] as number) % MOST_SORTED);
-    if (group.length > 1) group.sort(compare);
-    for (const place of group) sorted.push(place);
+  let from = 0;
+  let head = -1;
+  for (let i = 0; i < heads.length; i++) {
+    const value = heads[i] as number;
+    const own = Math.floor(value / MOST_SORTED);
+    if (own !== head) {
+      sortFrom(sorted, from, compare);
+      from = i;
+      head = own;
+    }
+    sorted.push(value - own * MOST_SORTED);
   }
+  sortFrom(sorted, from, compare);
   return sorted;
+}
+
+/** Sorts what a list holds from a place on. */
+function sortFrom(list: number[], from: number, compare: (a: number, b: number) => number): void {
+  if (list.length - from < 2) return;
+  for (const value of list.splice(from).sort(compare)) list.push(value);
 }
 
 /** Characters that all texts begin with. */
