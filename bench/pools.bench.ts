@@ -1,7 +1,7 @@
 /**
  * npm run bench:pools — an ingest that knows BENCH_KNOWN pools, of which BENCH_POOLS have had events, in a store of
  * BENCH_ROWS events: how long it takes to start, what it has in memory, events a CPU second over a stream as skewed as
- * trades are (Zipf), and how long a reorg of two blocks takes. The process that is measured is bundled and has the
+ * trades are (Zipf), bytes that it writes at the head, and how long a reorg of two blocks takes. The process that is measured is bundled and has the
  * flags of the image and of the manifests. BENCH_KEEP names a folder whose history is used again.
  */
 import { execFileSync } from "node:child_process";
@@ -25,6 +25,10 @@ const STREAM = Number(process.env.BENCH_EVENTS ?? 200_000);
 /** Events that are loaded and added at a time, as those of a part of a history. */
 const BATCH = Number(process.env.BENCH_BATCH ?? 2_500);
 const PER_BLOCK = 200;
+/** Blocks at the end that are written one by one, as at the head. */
+const HEAD_BLOCKS = 250;
+/** Of Base. */
+const BLOCKS_A_DAY = 43_200;
 const GOALS = { startS: 5, memoryMb: 400, eventsPerCpuS: ACTIVE > 10_000 ? 12_000 : 20_000, reorgS: 1 };
 
 const folder = process.env.BENCH_KEEP ?? (await mkdtemp(join(tmpdir(), "chaintables-bench-pools-")));
@@ -51,7 +55,7 @@ async function writeOnce(): Promise<{ number: number; time: number }> {
 async function writeStream(): Promise<{ stream: string; fork: string }> {
   const users = (pool: number) => usersOf(pool, { events: ROWS, active: ACTIVE });
   const blocks: StreamBlock[] = [];
-  const count = Math.floor(STREAM / PER_BLOCK);
+  const count = Math.floor(STREAM / PER_BLOCK) + HEAD_BLOCKS;
   for (const block of streamBlocks(market, { from: head, perBlock: PER_BLOCK, usersOf: users })) {
     blocks.push(block);
     if (blocks.length === count) break;
@@ -86,7 +90,10 @@ async function measure(): Promise<Record<string, number>> {
   });
   const path = join(folder, "measured.sqlite");
   copyFileSync(history, path);
-  const options = { path, ...files, anchors: market.graph.anchors, chainId: CHAIN_ID, batch: BATCH };
+  const options = {
+    ...{ path, ...files, anchors: market.graph.anchors, chainId: CHAIN_ID, batch: BATCH },
+    ...{ blocks: Math.floor(STREAM / PER_BLOCK), headBlocks: HEAD_BLOCKS },
+  };
   try {
     const flags = process.env.BENCH_FLAGS?.split(" ") ?? [...IMAGE_FLAGS, ...INGEST_FLAGS];
     const printed = execFileSync(process.execPath, [...flags, out, JSON.stringify(options)], {
@@ -113,6 +120,11 @@ function report(run: Record<string, number>): void {
       value: run.eventsPerCpuSecond as number,
       unit: "events a CPU second",
       goal: { atLeast: GOALS.eventsPerCpuS },
+    },
+    {
+      name: `written at the head, ${PER_BLOCK} events a block every two seconds`,
+      value: ((run.headMegabytes as number) * BLOCKS_A_DAY) / 1000,
+      unit: "GB a day",
     },
     { name: "a reorg of two blocks, CPU", value: run.healCpu as number, unit: "s" },
     {

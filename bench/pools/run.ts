@@ -6,8 +6,8 @@ import { rollbackTo } from "../../services/evm-dex/ingest/undo/rollback.ts";
 import { isEnough, OVER_AN_INDEX } from "../../services/evm-dex/ingest/unwritten.ts";
 import { writeProgress } from "../../services/evm-dex/ingest/write.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../services/evm-dex/store/collections.ts";
-import { LOG_BYTES } from "../../services/evm-dex/store/log-bytes.ts";
 import { getCheckpoint } from "../../services/evm-dex/store/queries.ts";
+import { SQLITE_FILE } from "../../services/evm-dex/store/sqlite-file.ts";
 import { disablePretenuring, startWithFullSemiSpace } from "../../services/shared/process/v8-flags.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
 import { readBlocks, type StreamBlock } from "./stream-file.ts";
@@ -20,13 +20,19 @@ interface RunOptions {
   readonly chainId: number;
   /** Events that are loaded and added at a time. */
   readonly batch: number;
+  /** Blocks at the end of the stream that are written one by one, as at the head. */
+  readonly headBlocks: number;
+  /** And those before them. */
+  readonly blocks: number;
 }
 
 // As services/evm-dex/ingest/main.ts.
 startWithFullSemiSpace();
 disablePretenuring();
-const { path, stream, fork, anchors, chainId, batch }: RunOptions = JSON.parse(process.argv[2] as string);
-const store = await openSqliteStore({ path, mappedBytes: 0, logBytes: LOG_BYTES });
+const { path, stream, fork, anchors, chainId, batch, blocks, headBlocks }: RunOptions = JSON.parse(
+  process.argv[2] as string,
+);
+const store = await openSqliteStore({ path, mappedBytes: 0, ...SQLITE_FILE });
 await store.declare(COLLECTIONS);
 let checkpoint = (await getCheckpoint(store, chainId)) as CheckpointRow;
 const guard = () => [];
@@ -47,8 +53,9 @@ const costs: ReturnType<typeof noCost>[] = [];
 let cost = noCost();
 let waiting: StreamBlock[] = [];
 let lastAdded: StreamBlock;
-for await (const block of readBlocks(stream)) {
-  waiting.push(block);
+const reader = readBlocks(stream)[Symbol.asyncIterator]();
+for (let left = blocks; left > 0; left--) {
+  waiting.push(await nextBlock());
   if (countEvents(waiting) < batch) continue;
   await addWaiting();
   if (!isEnough(indexer.waiting, OVER_AN_INDEX)) continue;
@@ -62,6 +69,15 @@ if (indexer.waiting.events > 0) {
   costs.push(cost);
 }
 const { load: loadCpu, add: addCpu } = phases;
+const streamed = events;
+
+const beforeHead = bytesWritten();
+for (let left = headBlocks; left > 0; left--) {
+  waiting.push(await nextBlock());
+  await addWaiting();
+  await write();
+}
+const headBytes = bytesWritten() - beforeHead;
 const rssAfterStream = memoryMb("VmRSS");
 
 const forked: StreamBlock[] = [];
@@ -94,15 +110,16 @@ console.log(
     peakAfterStart,
     rssAfterStream,
     peak: memoryMb("VmHWM"),
-    events,
+    events: streamed,
     eventsPerCpuSecond: sum(warm, (cost) => cost.events) / sum(warm, (cost) => cost.cpu),
     eventsPerSecond: sum(warm, (cost) => cost.events) / sum(warm, (cost) => cost.wall),
     // Of all batches, CPU microseconds an event.
-    loadMicros: (1e6 * loadCpu) / events,
-    addMicros: (1e6 * addCpu) / events,
-    writeMicros: (1e6 * (sum(costs, (cost) => cost.cpu) - loadCpu - addCpu)) / events,
+    loadMicros: (1e6 * loadCpu) / streamed,
+    addMicros: (1e6 * addCpu) / streamed,
+    writeMicros: (1e6 * (sum(costs, (cost) => cost.cpu) - loadCpu - addCpu)) / streamed,
     systemShare: sum(warm, (cost) => cost.system) / sum(warm, (cost) => cost.cpu),
     firstPerCpuSecond: (costs[0]?.events ?? 0) / (costs[0]?.cpu ?? 1),
+    headMegabytes: headBytes / headBlocks / 1e6,
     undone: before,
     healCpu: heal.cpu,
     healWall: heal.wall,
@@ -121,6 +138,12 @@ async function addWaiting(): Promise<void> {
   const size = countEvents(part);
   note(await timed(() => index(part)), size);
   events += size;
+}
+
+async function nextBlock(): Promise<StreamBlock> {
+  const { value, done } = await reader.next();
+  if (done === true) throw new Error("The stream has fewer blocks.");
+  return value;
 }
 
 function countEvents(blocks: readonly StreamBlock[]): number {
@@ -176,6 +199,11 @@ async function timed<T>(
     system: system / 1e6,
     wall: (performance.now() - startedMs) / 1000,
   };
+}
+
+/** By this process, into files: the system writes most of it to the disk, for a log is written over again minutes later. */
+function bytesWritten(): number {
+  return Number(/^wchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
 }
 
 function memoryMb(name: string): number {

@@ -25,7 +25,7 @@ import { RequestedWallets } from "./serve/provider/requested-wallets.ts";
 import { createStatus } from "./serve/status.ts";
 import { createWhyNoData } from "./serve/why-no-data.ts";
 import { COLLECTIONS } from "./store/collections.ts";
-import { LOG_BYTES } from "./store/log-bytes.ts";
+import { SQLITE_FILE } from "./store/sqlite-file.ts";
 
 /** Pages of large lists are spread over the file: memory-mapped reads take two thirds of the time. */
 const MAPPED_BYTES = 2 ** 30;
@@ -46,7 +46,7 @@ export async function startEvmDex(env: Environment): Promise<RunningService> {
     service: "evm-dex",
     dataDir: settings.DATA_DIR,
     mappedBytes: MAPPED_BYTES,
-    logBytes: LOG_BYTES,
+    ...SQLITE_FILE,
     access: "either",
     ...(settings.MONGODB_URL !== undefined && { mongodbUrl: settings.MONGODB_URL }),
   });

@@ -23,7 +23,7 @@ import { readPortalUrls, readRpcUrls, readStartBlocks } from "../../shared/setti
 import { readSettings } from "../../shared/settings/settings.ts";
 import { type ChainDeployments, loadDeployments } from "../deployments.ts";
 import { COLLECTIONS } from "../store/collections.ts";
-import { LOG_BYTES } from "../store/log-bytes.ts";
+import { SQLITE_FILE } from "../store/sqlite-file.ts";
 import { type ChunkTask, chunksAtATime } from "./history/chunk-thread.ts";
 import type { KeepingOptions } from "./retention/open-retention.ts";
 import { type HistoryOptions, runChain } from "./run-chain.ts";
@@ -72,7 +72,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     collections: COLLECTIONS,
     // The first 64 MB of a file of many gigabytes are a few of its pages, but count as memory of the process.
     mappedBytes: 0,
-    logBytes: LOG_BYTES,
+    ...SQLITE_FILE,
   });
   if (toRun.length === 0) ingest.log.warn("the deployments have no factory of a DEX: nothing to do");
   const { REDIS_URL: redisUrl } = settings;

@@ -37,6 +37,8 @@ export interface IngestOptions {
   readonly mappedBytes?: number;
   /** The same: SqliteOptions.logBytes. */
   readonly logBytes?: number;
+  /** The same: SqliteOptions.pageBytes. */
+  readonly pageBytes?: number;
 }
 
 /** What the runs of an ingest process have in common. */
@@ -77,7 +79,7 @@ export interface LeaderContext extends Pick<PublishOptions, "readHead"> {
  * taken.
  */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
-  const { service, settings, collections, mappedBytes, logBytes } = options;
+  const { service, settings, collections, mappedBytes, logBytes, pageBytes } = options;
   const { DATA_DIR: dataDir, MONGODB_URL: mongodbUrl, LEASE_TTL_MS: ttlMs } = settings;
   const name = `${service}-ingest`;
   const log = createLog({ name, level: settings.LOG_LEVEL });
@@ -92,6 +94,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
     dataDir,
     ...(mappedBytes !== undefined && { mappedBytes }),
     ...(logBytes !== undefined && { logBytes }),
+    ...(pageBytes !== undefined && { pageBytes }),
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   metrics.measureStore(store);

@@ -13,6 +13,8 @@ export interface OpenStoreOptions {
   readonly mappedBytes?: number;
   /** SqliteOptions.logBytes. */
   readonly logBytes?: number;
+  /** SqliteOptions.pageBytes. */
+  readonly pageBytes?: number;
   /** Default "write". */
   readonly access?: Access;
 }
@@ -44,11 +46,13 @@ export function sqliteOptionsOf({
   dataDir,
   mappedBytes,
   logBytes,
-}: OpenStoreOptions): Pick<SqliteOptions, "path" | "mappedBytes" | "logBytes"> {
+  pageBytes,
+}: OpenStoreOptions): Pick<SqliteOptions, "path" | "mappedBytes" | "logBytes" | "pageBytes"> {
   return {
     path: fileOf(service, dataDir),
     ...(mappedBytes !== undefined && { mappedBytes }),
     ...(logBytes !== undefined && { logBytes }),
+    ...(pageBytes !== undefined && { pageBytes }),
   };
 }
 

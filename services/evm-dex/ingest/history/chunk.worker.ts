@@ -6,7 +6,7 @@ import { serveThread } from "../../../shared/process/thread-work.ts";
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
 import { openStoreInThread } from "../../../shared/storage/open-in-thread.ts";
 import { COLLECTIONS } from "../../store/collections.ts";
-import { LOG_BYTES } from "../../store/log-bytes.ts";
+import { SQLITE_FILE } from "../../store/sqlite-file.ts";
 import type { ChunkMessage, ChunkTask } from "./chunk-thread.ts";
 import { runChunksHere } from "./run-chunk.ts";
 import type { PlannedChunk } from "./scratch.ts";
@@ -26,7 +26,7 @@ serveThread<ChunkTask, PlannedChunk>({
         dataDir,
         // As the ingest itself.
         mappedBytes: 0,
-        logBytes: LOG_BYTES,
+        ...SQLITE_FILE,
         ...(mongodbUrl !== undefined && { mongodbUrl }),
       });
       try {

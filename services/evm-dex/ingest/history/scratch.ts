@@ -6,7 +6,7 @@ import { isDamaged } from "../../../shared/storage/damage.ts";
 import { put, type Store } from "../../../shared/storage/port.ts";
 import { openSqliteStore } from "../../../shared/storage/sqlite/store.ts";
 import { COLLECTIONS, discoveries, poolListings, pools, tokens } from "../../store/collections.ts";
-import { LOG_BYTES } from "../../store/log-bytes.ts";
+import { SQLITE_FILE } from "../../store/sqlite-file.ts";
 import { gauges } from "../../store/v2-collections.ts";
 import type { Detail } from "../state/detail.ts";
 import type { HistoryChunk } from "./chunk.ts";
@@ -128,7 +128,7 @@ export class ScratchStore {
 const MEMORY = { mappedBytes: 0, cacheKb: 8_192 };
 
 async function openFile(path: string): Promise<Store> {
-  const own = await openSqliteStore({ path, ...MEMORY, logBytes: LOG_BYTES, survivesPowerCut: false });
+  const own = await openSqliteStore({ path, ...MEMORY, ...SQLITE_FILE, survivesPowerCut: false });
   await own.declare([...COLLECTIONS, historyChunks]);
   return own;
 }

@@ -1,4 +1,5 @@
 /** `npm run pools`: exports and imports known pools. Exit code 1 = nothing done, 2 = the call was wrong. */
+
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { createEvmSource } from "../../../shared/evm/source/source.ts";
 import { sanitizeText } from "../../../shared/logging/log.ts";
@@ -11,6 +12,7 @@ import { openStore } from "../../../shared/storage/open.ts";
 import type { Store } from "../../../shared/storage/port.ts";
 import { type ChainDeployments, loadDeployments } from "../../deployments.ts";
 import { COLLECTIONS } from "../../store/collections.ts";
+import { SQLITE_FILE } from "../../store/sqlite-file.ts";
 import { POOLS_USAGE, type PoolsCall, parsePoolsCall, UsageError } from "./arguments.ts";
 import { exportPools, NothingToExport } from "./export.ts";
 import { BadPoolsFile, type PoolsFile, readPoolsFile } from "./format.ts";
@@ -35,6 +37,7 @@ async function run(call: PoolsCall): Promise<void> {
   const store = await openStore({
     service: "evm-dex",
     dataDir,
+    ...SQLITE_FILE,
     access: call.kind === "export" ? "read" : "write",
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });

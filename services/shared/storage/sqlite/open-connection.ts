@@ -11,6 +11,8 @@ export interface SqliteOptions {
    * is copied once. All processes that write a file should agree.
    */
   readonly logBytes?: number;
+  /** Of the pages of a file that is made anew; 8,192 by default. An existing one keeps its own. */
+  readonly pageBytes?: number;
   /**
    * Default true: a power cut may lose the last transactions, never consistency. False: it may damage the file, for nothing
    * waits for the disk. A killed process loses nothing in either case.
@@ -52,7 +54,7 @@ export async function openConnection(options: SqliteOptions): Promise<Connection
   return connection;
 }
 
-const PAGE_BYTES = 8192;
+const PAGE_BYTES = 8_192;
 
 export const MEMORY = ":memory:";
 
@@ -78,7 +80,7 @@ function configure(connection: Connection, options: SqliteOptions): void {
     // Settings alone do not open the file.
     connection.all("SELECT count(*) FROM sqlite_schema");
   } else {
-    connection.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+    connection.exec(`PRAGMA page_size = ${options.pageBytes ?? PAGE_BYTES}`);
     const mode = connection.all("PRAGMA journal_mode = WAL")[0]?.[0];
     if (mode !== "wal" && mode !== "memory")
       throw new Error("this file system does not allow write-ahead logging");
@@ -92,7 +94,8 @@ function configure(connection: Connection, options: SqliteOptions): void {
   connection.exec("PRAGMA temp_store = MEMORY");
   const logBytes = options.logBytes ?? 2 ** 26;
   // Fewer pages than fit: the transaction that passes the mark must not make the file longer than it may stay.
-  connection.exec(`PRAGMA wal_autocheckpoint = ${Math.floor((0.975 * logBytes) / PAGE_BYTES)}`);
+  const [[pageBytes] = []] = connection.all("PRAGMA page_size");
+  connection.exec(`PRAGMA wal_autocheckpoint = ${Math.floor((0.975 * logBytes) / (pageBytes as number))}`);
   connection.all(`PRAGMA journal_size_limit = ${logBytes}`);
 }
 

@@ -9,6 +9,7 @@ import { openStore } from "../../../../shared/storage/open.ts";
 import type { Store } from "../../../../shared/storage/port.ts";
 import { checkpoints } from "../../../store/collections.ts";
 import { getCheckpoint } from "../../../store/queries.ts";
+import { SQLITE_FILE } from "../../../store/sqlite-file.ts";
 import { startIngest } from "../../service.ts";
 
 const LOOK_MS = 500;
@@ -44,6 +45,7 @@ export async function importArchive(
   const store = await openStore({
     service: "evm-dex",
     dataDir,
+    ...SQLITE_FILE,
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   try {
