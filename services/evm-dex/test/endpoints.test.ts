@@ -21,6 +21,7 @@ import { type ServiceProcess, startServiceProcess } from "../../shared/testkit/s
 import { describeService } from "../../shared/testkit/service-suite.ts";
 import { chains, dexbPool, dexbPools, dexes, endpoints } from "../contract.ts";
 import { type PoolStateRow, poolStates, pools } from "../store/collections.ts";
+import { SQLITE_FILE } from "../store/sqlite-file.ts";
 import { expectPool } from "./kit/expect-pool.ts";
 import { startTestIngest, type TestIngest } from "./kit/harness.ts";
 import { expectedPools, expectedState, pricesOf, rangesOf, swapsOf, tvlOf } from "./kit/pool-expectation.ts";
@@ -54,6 +55,15 @@ describe("evm-dex with an empty store", () => {
       ],
       peers: [],
     },
+  });
+
+  // After it has run.
+  describe("its file", () => {
+    it("has small pages", async () => {
+      const file = await readFile(join(dataDir, "evm-dex.sqlite"));
+      // The format's header has them in two bytes from byte 16 on.
+      expect(file.readUInt16BE(16)).to.equal(SQLITE_FILE.pageBytes);
+    });
   });
 });
 
