@@ -1,8 +1,9 @@
 /**
  * npm run bench:pools — an ingest that knows BENCH_KNOWN pools, of which BENCH_POOLS have had events, in a store of
  * BENCH_ROWS events: how long it takes to start, what it has in memory, events a CPU second over a stream as skewed as
- * trades are (Zipf), bytes that it writes at the head, and how long a reorg of two blocks takes. The process that is measured is bundled and has the
- * flags of the image and of the manifests. BENCH_KEEP names a folder whose history is used again.
+ * trades are (Zipf), bytes that it writes at the head, and how long a reorg of two blocks takes. The process that is
+ * measured is bundled and has the flags of the image and of the manifests. BENCH_KEEP names a folder whose history is used
+ * again.
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";

@@ -1,5 +1,4 @@
 /** `npm run pools`: exports and imports known pools. Exit code 1 = nothing done, 2 = the call was wrong. */
-
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { createEvmSource } from "../../../shared/evm/source/source.ts";
 import { sanitizeText } from "../../../shared/logging/log.ts";
