@@ -52,8 +52,17 @@ export function peakRssOf(pid: number): number {
 
 /** Megabytes that a process has given the kernel for the disk so far. */
 export function writtenMbOf(pid: number): number {
+  return ioMegabytesOf(pid, "write_bytes");
+}
+
+/** Megabytes of its writes so far: the kernel may give the disk less, where a page is written again within its half a minute. */
+export function askedToWriteMbOf(pid: number): number {
+  return ioMegabytesOf(pid, "wchar");
+}
+
+function ioMegabytesOf(pid: number, name: string): number {
   const io = readFileSync(`/proc/${pid}/io`, "utf8");
-  return Number(/^write_bytes: (\d+)/m.exec(io)?.[1]) / 1e6;
+  return Number(new RegExp(`^${name}: (\\d+)`, "m").exec(io)?.[1]) / 1e6;
 }
 
 function megabytesOf(pid: number, name: string): number {

@@ -1,5 +1,4 @@
 /** The process that bench:pools measures: starts an indexer on a stored history, adds blocks, undoes two of them. */
-import { readFileSync } from "node:fs";
 import { loadIndexer } from "../../services/evm-dex/ingest/state/load-indexer.ts";
 import { healIndexer, readUndone } from "../../services/evm-dex/ingest/undo/heal.ts";
 import { rollbackTo } from "../../services/evm-dex/ingest/undo/rollback.ts";
@@ -10,6 +9,7 @@ import { getCheckpoint } from "../../services/evm-dex/store/queries.ts";
 import { SQLITE_FILE } from "../../services/evm-dex/store/sqlite-file.ts";
 import { disablePretenuring, startWithFullSemiSpace } from "../../services/shared/process/v8-flags.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
+import { askedToWriteMbOf, memoryMbOf, peakRssOf } from "../process-cost.ts";
 import { readBlocks, type StreamBlock } from "./stream-file.ts";
 
 interface RunOptions {
@@ -43,8 +43,8 @@ const start = await timed(async () => {
   return loadIndexer(store, chain);
 });
 const indexer = start.result;
-const rssAfterStart = memoryMb("VmRSS");
-const peakAfterStart = memoryMb("VmHWM");
+const rssAfterStart = memoryMbOf(process.pid);
+const peakAfterStart = peakRssOf(process.pid);
 
 let events = 0;
 const phases = { load: 0, add: 0 };
@@ -71,14 +71,14 @@ if (indexer.waiting.events > 0) {
 const { load: loadCpu, add: addCpu } = phases;
 const streamed = events;
 
-const beforeHead = bytesWritten();
+const beforeHead = askedToWriteMbOf(process.pid);
 for (let left = headBlocks; left > 0; left--) {
   waiting.push(await nextBlock());
   await addWaiting();
   await write();
 }
-const headBytes = bytesWritten() - beforeHead;
-const rssAfterStream = memoryMb("VmRSS");
+const headMegabytes = (askedToWriteMbOf(process.pid) - beforeHead) / headBlocks;
+const rssAfterStream = memoryMbOf(process.pid);
 
 const forked: StreamBlock[] = [];
 for await (const block of readBlocks(fork)) forked.push(block);
@@ -109,7 +109,7 @@ console.log(
     rssAfterStart,
     peakAfterStart,
     rssAfterStream,
-    peak: memoryMb("VmHWM"),
+    peak: peakRssOf(process.pid),
     events: streamed,
     eventsPerCpuSecond: sum(warm, (cost) => cost.events) / sum(warm, (cost) => cost.cpu),
     eventsPerSecond: sum(warm, (cost) => cost.events) / sum(warm, (cost) => cost.wall),
@@ -119,7 +119,7 @@ console.log(
     writeMicros: (1e6 * (sum(costs, (cost) => cost.cpu) - loadCpu - addCpu)) / streamed,
     systemShare: sum(warm, (cost) => cost.system) / sum(warm, (cost) => cost.cpu),
     firstPerCpuSecond: (costs[0]?.events ?? 0) / (costs[0]?.cpu ?? 1),
-    headMegabytes: headBytes / headBlocks / 1e6,
+    headMegabytes,
     undone: before,
     healCpu: heal.cpu,
     healWall: heal.wall,
@@ -199,14 +199,4 @@ async function timed<T>(
     system: system / 1e6,
     wall: (performance.now() - startedMs) / 1000,
   };
-}
-
-/** By this process, into files: the system writes most of it to the disk, for a log is written over again minutes later. */
-function bytesWritten(): number {
-  return Number(/^wchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
-}
-
-function memoryMb(name: string): number {
-  const status = readFileSync("/proc/self/status", "utf8");
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
 }

@@ -167,21 +167,21 @@ async function writeRows(
   ) as [string, string][];
   if (index === undefined) throw new Error("pool_events has no index.");
   db.exec(`DROP INDEX ${index[0]}`);
-  const write = (from: number, to: number, order: string) =>
-    db.exec(`INSERT INTO pool_events
-    WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1}),
+  const write = (first: number, end: number, order: string) => {
+    for (let from = first; from < end; from += EVENTS_A_WRITE)
+      db.exec(`INSERT INTO pool_events
+    WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.min(end, from + EVENTS_A_WRITE) - 1}),
     e AS (SELECT i, ${HEAD.number} - (${events} - 1 - i) / ${EVENTS_A_BLOCK} AS block,
       CASE WHEN i % 8 < 5 THEN (i * 7919) % ${Math.min(active, 1_000)} ELSE (i * 104729) % ${active} END AS p FROM n)
     SELECT ${CHAIN_ID}, block, i % ${EVENTS_A_BLOCK}, address, 'swap', unhex(printf('%064x', block)),
       ${HEAD.time} - 2 * (${HEAD.number} - block), unhex(printf('%064x', i)), unhex(printf('%040x', i % 900000)),
       'de0b6b3a7640000 -de0b6b3a7640000', state, 1.0, 1.0, 12.5, 0.5, 3, NULL, NULL
     FROM e JOIN market ON n = p ${order}`);
+  };
   const split = Math.floor(events * EVENTS_BEFORE_INDEX);
-  for (let from = 0; from < split; from += EVENTS_A_WRITE)
-    write(from, Math.min(split, from + EVENTS_A_WRITE), "");
+  write(0, split, "");
   db.exec(index[1]);
-  for (let from = split; from < events; from += EVENTS_A_WRITE)
-    write(from, Math.min(events, from + EVENTS_A_WRITE), "ORDER BY address");
+  write(split, events, "ORDER BY address");
   db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();
 }

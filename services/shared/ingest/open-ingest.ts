@@ -5,7 +5,7 @@ import type { Stoppable } from "../process/process.ts";
 import { type ChainEndpoints, checkEndpoints } from "../rpc-client/preflight.ts";
 import type { readSettings, ServiceName } from "../settings/settings.ts";
 import type { Collection } from "../storage/collection.ts";
-import { openStore } from "../storage/open.ts";
+import { type FileOptions, openStore } from "../storage/open.ts";
 import type { Store } from "../storage/port.ts";
 import { hostsOf } from "./endpoint-monitor.ts";
 import { openLiveChannel } from "./live-notice.ts";
@@ -25,7 +25,7 @@ export const INGEST_SETTINGS = [
   "INGEST_METRICS_PORT",
 ] as const;
 
-export interface IngestOptions {
+export interface IngestOptions extends FileOptions {
   readonly service: ServiceName;
   readonly settings: ReturnType<typeof readSettings<(typeof INGEST_SETTINGS)[number]>>;
   /** RPC endpoints of each chain. */
@@ -33,12 +33,6 @@ export interface IngestOptions {
   /** Chains without an RPC endpoint. */
   readonly missingSources: readonly number[];
   readonly collections: readonly Collection[];
-  /** Of an SQLite file: SqliteOptions.mappedBytes. */
-  readonly mappedBytes?: number;
-  /** The same: SqliteOptions.logBytes. */
-  readonly logBytes?: number;
-  /** The same: SqliteOptions.pageBytes. */
-  readonly pageBytes?: number;
 }
 
 /** What the runs of an ingest process have in common. */
@@ -79,11 +73,11 @@ export interface LeaderContext extends Pick<PublishOptions, "readHead"> {
  * taken.
  */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
-  const { service, settings, collections, mappedBytes, logBytes, pageBytes } = options;
+  const { service, settings, endpoints, missingSources, collections, ...file } = options;
   const { DATA_DIR: dataDir, MONGODB_URL: mongodbUrl, LEASE_TTL_MS: ttlMs } = settings;
   const name = `${service}-ingest`;
   const log = createLog({ name, level: settings.LOG_LEVEL });
-  await checkEndpoints(options.endpoints, { log });
+  await checkEndpoints(endpoints, { log });
   const metrics = createIngestMetrics({ name });
   const stopMetrics = await serveMetrics(metrics, {
     host: settings.BIND_HOST,
@@ -92,14 +86,12 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const store = await openStore({
     service,
     dataDir,
-    ...(mappedBytes !== undefined && { mappedBytes }),
-    ...(logBytes !== undefined && { logBytes }),
-    ...(pageBytes !== undefined && { pageBytes }),
+    ...file,
     ...(mongodbUrl !== undefined && { mongodbUrl }),
   });
   metrics.measureStore(store);
   await store.declare([...collections, ingestStatus]);
-  await storeMissingSource(store, { chainIds: options.missingSources, log });
+  await storeMissingSource(store, { chainIds: missingSources, log });
   return {
     log,
     metrics,

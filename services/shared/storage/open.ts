@@ -2,19 +2,16 @@ import { join } from "node:path";
 import type { Access, Store } from "./port.ts";
 import type { SqliteOptions } from "./sqlite/open-connection.ts";
 
-export interface OpenStoreOptions {
+/** How the SQLite file of a service is opened. */
+export type FileOptions = Pick<SqliteOptions, "mappedBytes" | "logBytes" | "pageBytes">;
+
+export interface OpenStoreOptions extends FileOptions {
   /** Name of the service; each service has its own file or database. */
   readonly service: string;
   /** MongoDB when given, an SQLite file otherwise. */
   readonly mongodbUrl?: string;
   /** Folder of the SQLite files; created if missing. */
   readonly dataDir: string;
-  /** SqliteOptions.mappedBytes. */
-  readonly mappedBytes?: number;
-  /** SqliteOptions.logBytes. */
-  readonly logBytes?: number;
-  /** SqliteOptions.pageBytes. */
-  readonly pageBytes?: number;
   /** Default "write". */
   readonly access?: Access;
 }
@@ -41,19 +38,9 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 }
 
 /** The service's file, and how it is opened. */
-export function sqliteOptionsOf({
-  service,
-  dataDir,
-  mappedBytes,
-  logBytes,
-  pageBytes,
-}: OpenStoreOptions): Pick<SqliteOptions, "path" | "mappedBytes" | "logBytes" | "pageBytes"> {
-  return {
-    path: fileOf(service, dataDir),
-    ...(mappedBytes !== undefined && { mappedBytes }),
-    ...(logBytes !== undefined && { logBytes }),
-    ...(pageBytes !== undefined && { pageBytes }),
-  };
+export function sqliteOptionsOf(options: OpenStoreOptions): FileOptions & Pick<SqliteOptions, "path"> {
+  const { service, dataDir, mongodbUrl: _, access: __, ...file } = options;
+  return { ...file, path: fileOf(service, dataDir) };
 }
 
 export function databaseOf(service: string): string {

@@ -41,21 +41,20 @@ export function entryOf(declared: CompiledCollection): Entry {
   };
 }
 
-/** Fills `into` with the row's values in column order, from a place on. */
+/** Fills `into` with the row's values in column order. */
 export function encodeRow(
   { declared, encode }: Entry,
   row: Readonly<Record<string, unknown>>,
   into: Stored[],
-  from = 0,
 ): Stored[] {
   const { fields } = declared;
   for (let i = 0; i < fields.length; i++) {
-    into[from + i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
+    into[i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
   }
   return into;
 }
 
-/** The same with hex as its bytes, as it is written. */
+/** The same from a place on, with hex as its bytes, as it is written. */
 export function encodeCells(
   entry: Entry,
   row: Readonly<Record<string, unknown>>,
