@@ -68,6 +68,8 @@ if (indexer.waiting.events > 0) {
   note(await timed(() => write()), 0);
   costs.push(cost);
 }
+// What comes after is not of the last write.
+cost = noCost();
 const { load: loadCpu, add: addCpu } = phases;
 const streamed = events;
 

@@ -41,20 +41,31 @@ export function entryOf(declared: CompiledCollection): Entry {
   };
 }
 
-/** Fills `into` with the row's values in column order. */
-export function encodeRow(
-  { declared, encode }: Entry,
+/**
+ * Fills `into` with the row's values in column order. Texts of hex are as they are: they are checked as they are packed, and
+ * `checkHex` says what is wrong.
+ */
+export function encodeToPack(
+  { declared, encode, isHex }: Entry,
   row: Readonly<Record<string, unknown>>,
   into: Stored[],
 ): Stored[] {
   const { fields } = declared;
   for (let i = 0; i < fields.length; i++) {
-    into[i] = (encode[i] as (value: unknown) => Stored)(row[(fields[i] as { name: string }).name]);
+    const value = row[(fields[i] as { name: string }).name];
+    into[i] =
+      isHex[i] && typeof value === "string" ? value : (encode[i] as (value: unknown) => Stored)(value);
   }
   return into;
 }
 
-/** The same from a place on, with hex as its bytes, as it is written. */
+/** @throws TypeError for the first of the row's texts that is no hex where it has to be. */
+export function checkHex({ declared, encode, isHex }: Entry, row: Readonly<Record<string, unknown>>): void {
+  for (const [i, { name }] of declared.fields.entries())
+    if (isHex[i]) (encode[i] as (value: unknown) => Stored)(row[name]);
+}
+
+/** Fills `into` from a place on, with hex as its bytes, as it is written. */
 export function encodeCells(
   entry: Entry,
   row: Readonly<Record<string, unknown>>,

@@ -10,7 +10,9 @@ const { text: TEXT, bytes: BYTES, sameBytes: SAME_BYTES } = KINDS;
 const MOST_CELL_BYTES = 9;
 const SHORT_LENGTH = 256;
 const BEYOND_LATIN1 = /[\u0100-\uffff]/;
+/** In place of where something is: it does not fit, or is a text that is no hex in a column of hex. */
 const NO_ROOM = -1;
+export const NOT_HEX = -2;
 
 /** Packs rows of one width. Memory is used again once it is given back. */
 export class CellPacker {
@@ -22,9 +24,8 @@ export class CellPacker {
   #count = 0;
   #block: Uint8Array | undefined;
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** Of the open block: its rows, where the last one begins and ends, and texts. */
+  /** Of the open block: its rows, where the last one ends, and texts. */
   #rows = 0;
-  #start = 0;
   #end = 0;
   #texts: string[] = [];
   #characters = 0;
@@ -42,43 +43,47 @@ export class CellPacker {
     return this.#count;
   }
 
-  /** Returns the row's place: for `order`. */
+  /** Returns the row's place, for `order`; NOT_HEX, and nothing is added, where a text of a column of hex is not canonical. */
   add(cells: readonly Cell[]): number {
     if (this.#block === undefined) this.#open(BLOCK_BYTES);
-    if (!this.#tryAdd(cells)) {
+    let start = this.#tryAdd(cells);
+    if (start === NO_ROOM) {
       this.#seal();
       this.#open(mostBytesOf(cells));
-      this.#tryAdd(cells);
+      start = this.#tryAdd(cells);
     }
-    const place = this.#full.length * BLOCK_BYTES + this.#start;
-    this.#count += 1;
+    const place = this.#full.length * BLOCK_BYTES + start;
+    if (start >= 0) this.#count += 1;
     // Places in a longer block would be those of the next one.
     if (this.#view.byteLength > BLOCK_BYTES) this.#seal();
-    return place;
+    return start >= 0 ? place : start;
   }
 
-  /** Whether there was room. */
-  #tryAdd(cells: readonly Cell[]): boolean {
+  /** Returns where the row begins in its block, or why it does not. */
+  #tryAdd(cells: readonly Cell[]): number {
     const { length } = this.#block as Uint8Array;
     const start = this.#end;
     const characters = this.#characters;
     const texts = this.#texts.length;
     let at = start + HEAD_BYTES;
-    for (let i = 0; i < this.#width && at !== NO_ROOM; i++)
+    for (let i = 0; i < this.#width && at >= 0; i++)
       at = at + MOST_CELL_BYTES > length ? NO_ROOM : this.#put(cells[i] as Cell, i, at);
-    if (at === NO_ROOM || at + this.#characters > length) {
+    if (at + this.#characters > length) at = NO_ROOM;
+    if (at < 0) {
       this.#texts.length = texts;
-      return false;
+      this.#characters = characters;
+      // They may be of this row.
+      this.#hex = [];
+      return at;
     }
     this.#view.setUint32(start, characters);
     this.#view.setUint32(start + 4, this.#characters);
-    this.#start = start;
     this.#end = at;
     this.#rows += 1;
-    return true;
+    return start;
   }
 
-  /** Returns where the next cell begins. */
+  /** Returns where the next cell begins, or why this one does not. */
   #put(cell: Cell, column: number, at: number): number {
     if (cell === null) {
       this.#view.setUint8(at, NULL);
@@ -106,7 +111,7 @@ export class CellPacker {
     const length = lengthOf(hex);
     const from = this.#openBytes(at, length);
     if (from === NO_ROOM) return NO_ROOM;
-    writeBytes(hex, this.#block as Uint8Array, from);
+    if (!writeBytes(hex, this.#block as Uint8Array, from)) return NOT_HEX;
     this.#hex[column] = hex;
     this.#hexAt[column] = at;
     return from + length;

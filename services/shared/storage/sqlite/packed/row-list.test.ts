@@ -7,7 +7,7 @@ import { sample, samples } from "../../suite/sample.ts";
 import { bytesOf, type Cell } from "../cell.ts";
 import { openSqliteStore } from "../store.ts";
 import { BLOCK_BYTES, BlockPool } from "./blocks.ts";
-import { CellPacker } from "./packer.ts";
+import { CellPacker, NOT_HEX } from "./packer.ts";
 import { readCells } from "./reader.ts";
 
 describe("PackedRowList", () => {
@@ -65,6 +65,11 @@ describe("PackedRowList", () => {
     list.add(sample(1));
     const wrong = { ...sample(2), blockTime: 1.5 };
     expect(() => list.add(wrong)).to.throw(TypeError, "samples.blockTime");
+    for (const txHash of ["0xA0", "0xa", "0x", "x", "ab", `0x${"ab".repeat(BLOCK_BYTES)}g0`])
+      expect(() => list.add(sample(3, { symbol: "lost", txHash })), txHash.slice(-6)).to.throw(
+        TypeError,
+        "samples.txHash: it must be 0x and lower-case hex digits in pairs",
+      );
     list.add(sample(4));
     expect([...list.take()]).to.deep.equal([sample(1), sample(4)]);
   });
@@ -114,7 +119,11 @@ describe("PackedRowList", () => {
       fc.double({ noNaN: true }),
       fc.maxSafeInteger(),
     );
-    const hex = fc.constantFrom("", "0x0f", "0x00ff", `0x${"ab".repeat(32)}`, `0x${"cd".repeat(70_000)}`);
+    const hex = fc.oneof(
+      { arbitrary: fc.constantFrom("", "0x0f", "0x00ff", `0x${"ab".repeat(32)}`), weight: 4 },
+      fc.constant(`0x${"cd".repeat(70_000)}`),
+      fc.constantFrom("0x", "0x0", "0x0F", "ff", `0x${"cd".repeat(70_000)}x0`),
+    );
     const row = fc.tuple(
       fc.option(text),
       fc.option(bytes),
@@ -123,9 +132,14 @@ describe("PackedRowList", () => {
       fc.option(hex),
     );
     fc.assert(
-      fc.property(fc.array(row, { maxLength: 60 }), fc.nat(59), (rows, by) => {
+      fc.property(fc.array(row, { maxLength: 60 }), fc.nat(59), (all, by) => {
         const packer = new CellPacker(5, { pool, isHex: [false, false, false, true, true] });
-        const places = rows.map((cells) => packer.add(cells));
+        const isRefused = (cells: readonly Cell[]) =>
+          cells.some((cell, i) => i > 2 && typeof cell === "string" && bytesOf(cell) === undefined);
+        const rows = all.filter((cells) => !isRefused(cells));
+        const added = all.map((cells) => packer.add(cells));
+        expect(added.map((place) => place === NOT_HEX)).to.deep.equal(all.map(isRefused));
+        const places = added.filter((place) => place !== NOT_HEX);
         expect(packer.count).to.equal(rows.length);
         const expected = rows.map((cells) =>
           cells.map((cell, i) => (i > 2 && typeof cell === "string" ? (bytesOf(cell) as Uint8Array) : cell)),

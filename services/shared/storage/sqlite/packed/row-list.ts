@@ -1,10 +1,10 @@
 import { orderOf, type RowList, type Rows } from "../../row-list.ts";
 import type { Stored } from "../../values.ts";
 import { type Cell, hexOf } from "../cell.ts";
-import { type Entry, encodeRow, rowsOf } from "../rows.ts";
+import { checkHex, type Entry, encodeToPack, rowsOf } from "../rows.ts";
 import type { BlockPool } from "./blocks.ts";
 import type { NextRow, PackedCells } from "./cells.ts";
-import { CellPacker } from "./packer.ts";
+import { CellPacker, NOT_HEX } from "./packer.ts";
 import { readCells } from "./reader.ts";
 
 /** Rows that wait as packed cells. */
@@ -31,7 +31,9 @@ export class PackedRowList<R extends Readonly<Record<string, unknown>>> implemen
 
   /** @throws TypeError for a value that its field cannot hold. */
   add(row: R): void {
-    this.#places.push(this.#packer.add(encodeRow(this.#entry, row, this.#cells)));
+    const place = this.#packer.add(encodeToPack(this.#entry, row, this.#cells));
+    if (place === NOT_HEX) checkHex(this.#entry, row);
+    this.#places.push(place);
     this.#order.push(row[this.#orderedBy] as string);
   }
 
