@@ -58,18 +58,10 @@ for (let left = blocks; left > 0; left--) {
   waiting.push(await nextBlock());
   if (countEvents(waiting) < batch) continue;
   await addWaiting();
-  if (!isEnough(indexer.waiting, OVER_AN_INDEX)) continue;
-  note(await timed(() => write()), 0);
-  costs.push(cost);
-  cost = noCost();
+  if (isEnough(indexer.waiting, OVER_AN_INDEX)) await writeNoted();
 }
 await addWaiting();
-if (indexer.waiting.events > 0) {
-  note(await timed(() => write()), 0);
-  costs.push(cost);
-}
-// What comes after is not of the last write.
-cost = noCost();
+if (indexer.waiting.events > 0) await writeNoted();
 const { load: loadCpu, add: addCpu } = phases;
 const streamed = events;
 
@@ -165,6 +157,13 @@ async function index(blocks: readonly StreamBlock[]): Promise<void> {
   phases.load += load.cpu;
   phases.add += add.cpu;
   lastAdded = blocks.at(-1) as StreamBlock;
+}
+
+/** Writes what waits, and ends its cost: what comes after is not of it. */
+async function writeNoted(): Promise<void> {
+  note(await timed(() => write()), 0);
+  costs.push(cost);
+  cost = noCost();
 }
 
 async function write(): Promise<void> {

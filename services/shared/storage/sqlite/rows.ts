@@ -41,10 +41,7 @@ export function entryOf(declared: CompiledCollection): Entry {
   };
 }
 
-/**
- * Fills `into` with the row's values in column order. Texts of hex are as they are: they are checked as they are packed, and
- * `checkHex` says what is wrong.
- */
+/** Fills `into` with the row's values in column order. Texts of hex are as they are: they are checked as they are packed. */
 export function encodeToPack(
   { declared, encode, isHex }: Entry,
   row: Readonly<Record<string, unknown>>,
@@ -57,12 +54,6 @@ export function encodeToPack(
       isHex[i] && typeof value === "string" ? value : (encode[i] as (value: unknown) => Stored)(value);
   }
   return into;
-}
-
-/** @throws TypeError for the first of the row's texts that is no hex where it has to be. */
-export function checkHex({ declared, encode, isHex }: Entry, row: Readonly<Record<string, unknown>>): void {
-  for (const [i, { name }] of declared.fields.entries())
-    if (isHex[i]) (encode[i] as (value: unknown) => Stored)(row[name]);
 }
 
 /** Fills `into` from a place on, with hex as its bytes, as it is written. */

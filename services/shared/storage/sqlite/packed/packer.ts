@@ -52,11 +52,10 @@ export class CellPacker {
       this.#open(mostBytesOf(cells));
       start = this.#tryAdd(cells);
     }
-    const place = this.#full.length * BLOCK_BYTES + start;
-    if (start >= 0) this.#count += 1;
+    const place = start < 0 ? start : this.#full.length * BLOCK_BYTES + start;
     // Places in a longer block would be those of the next one.
     if (this.#view.byteLength > BLOCK_BYTES) this.#seal();
-    return start >= 0 ? place : start;
+    return place;
   }
 
   /** Returns where the row begins in its block, or why it does not. */
@@ -80,6 +79,7 @@ export class CellPacker {
     this.#view.setUint32(start + 4, this.#characters);
     this.#end = at;
     this.#rows += 1;
+    this.#count += 1;
     return start;
   }
 

@@ -1,7 +1,7 @@
 import { orderOf, type RowList, type Rows } from "../../row-list.ts";
 import type { Stored } from "../../values.ts";
 import { type Cell, hexOf } from "../cell.ts";
-import { checkHex, type Entry, encodeToPack, rowsOf } from "../rows.ts";
+import { type Entry, encodeCells, encodeToPack, rowsOf } from "../rows.ts";
 import type { BlockPool } from "./blocks.ts";
 import type { NextRow, PackedCells } from "./cells.ts";
 import { CellPacker, NOT_HEX } from "./packer.ts";
@@ -32,7 +32,8 @@ export class PackedRowList<R extends Readonly<Record<string, unknown>>> implemen
   /** @throws TypeError for a value that its field cannot hold. */
   add(row: R): void {
     const place = this.#packer.add(encodeToPack(this.#entry, row, this.#cells));
-    if (place === NOT_HEX) checkHex(this.#entry, row);
+    // Throws, and names the field and its text.
+    if (place === NOT_HEX) encodeCells(this.#entry, row, []);
     this.#places.push(place);
     this.#order.push(row[this.#orderedBy] as string);
   }
