@@ -4,7 +4,7 @@ import { it } from "mocha";
 import { IngestStalled, ReorgDetected } from "../../shared/chain-errors.ts";
 import type { Store } from "../../shared/storage/port.ts";
 import { describeLong, randomRuns } from "../../shared/testkit/describe.ts";
-import type { SlotRange } from "../chain/port.ts";
+import { type SlotRange, SolanaUpstreamError } from "../chain/port.ts";
 import { finalBlocks, journal, tokenRows } from "../store/collections.ts";
 import { transactions } from "../test/arbitrary-transactions.ts";
 import { createStepwiseStore, Killed } from "../test/broken-store.ts";
@@ -282,6 +282,37 @@ describeLong("SolanaSync", () => {
     cluster.fork(600);
     for (let i = 0; i < 650; i++) cluster.produce({ blockTime: START + i, transactions: [] });
     await look(sync);
+    expect(await contents(store)).to.deep.equal(await freshContents(cluster));
+    await store.close();
+  });
+
+  it("ends as a fresh index does where ranges end with the block before their last one's", async () => {
+    const cluster = newCluster();
+    for (let i = 0; i < 80; i++) cluster.produce({ blockTime: START + i, transactions: [] });
+    cluster.finalize(0);
+    const store = await openTestStore();
+    const wrong = new Set<number>();
+    // The block before the last counts as skipped, and comes in the last one's slot: it fits its parent.
+    const misreading: BlockReader = {
+      async blocks(range) {
+        const read = await cluster.reader.blocks(range);
+        const [before, last] = read.slice(-2);
+        if (before === undefined || last === undefined || wrong.has(last.slot)) return read;
+        wrong.add(last.slot);
+        return [...read.slice(0, -2), { ...before, slot: last.slot }];
+      },
+    };
+    const sync = await openSync(cluster, store, misreading);
+    // Ranges that do not fit are requested again.
+    for (let isDone = false; !isDone; )
+      isDone = await look(sync).then(
+        () => true,
+        (error: unknown) => {
+          expect(error).to.be.instanceOf(SolanaUpstreamError);
+          return false;
+        },
+      );
+    expect(wrong.size).to.be.greaterThan(1);
     expect(await contents(store)).to.deep.equal(await freshContents(cluster));
     await store.close();
   });

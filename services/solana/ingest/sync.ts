@@ -202,7 +202,7 @@ export class SolanaSync {
    * the final head alone may be that of another chain.
    */
   async #confirmFinal(finalSlot: number): Promise<void> {
-    const { store, source } = this.#deps;
+    const { store } = this.#deps;
     if (!this.#isFinalHeadNew) return;
     this.#isFinalHeadNew = false;
     const [last] = await store.find(blockRows, {
@@ -210,13 +210,15 @@ export class SolanaSync {
       order: [{ field: "slot", direction: "desc" }],
       limit: 1,
     });
-    const link = last && (await source.link(last.slot, "finalized"));
-    if (last === undefined || link === undefined) return;
-    if (link.blockhash !== last.blockhash)
-      throw new ReorgDetected(
-        `Slot ${last.slot} is final with block ${link.blockhash}, not ${last.blockhash}.`,
-      );
-    this.#setFinal(last);
+    if (last !== undefined && (await this.#isFinal(last))) this.#setFinal(last);
+  }
+
+  /** Whether the cluster names the block as final; throws ReorgDetected where it names another one in its slot. */
+  async #isFinal({ slot, blockhash }: Pick<DecodedBlock, "slot" | "blockhash">): Promise<boolean> {
+    const link = await this.#deps.source.link(slot, "finalized");
+    if (link !== undefined && link.blockhash !== blockhash)
+      throw new ReorgDetected(`Slot ${slot} is final with block ${link.blockhash}, not ${blockhash}.`);
+    return link !== undefined;
   }
 
   #setFinal({ slot, blockhash }: { slot: number; blockhash: string }): void {
@@ -236,7 +238,10 @@ export class SolanaSync {
     return slot;
   }
 
-  /** Final slots, many at once. */
+  /**
+   * Final slots, many at once. A response does not name its slot: that a block came for a wrong one is seen at the next
+   * block, which the last of a batch waits for. Nothing final is undone.
+   */
   async #catchUp(heads: Heads): Promise<void> {
     const { reader, signal } = this.#deps;
     const from = this.#checkpoint.slot + 1;
@@ -251,10 +256,14 @@ export class SolanaSync {
       weigh: ({ transactionCount }: DecodedBlock) => transactionCount,
       signal,
     });
+    let last: DecodedBlock | undefined;
     for await (const { toSlot, blocks } of scan) {
-      const rows = await this.#apply(blocks, { ...heads, isFinal: true });
+      const proven = last === undefined ? [...blocks] : [last, ...blocks];
+      last = proven.pop();
+      const rows = await this.#apply(proven, { ...heads, isFinal: true });
       this.#deps.report({ stage: "backfill", from, at: toSlot, to: heads.finalSlot, events: rows });
     }
+    if (last !== undefined) await this.#apply([last], { ...heads, isFinal: await this.#isFinal(last) });
   }
 
   /** The last slots, each a batch of its own, which can be rolled back alone until it is final. */
@@ -268,7 +277,7 @@ export class SolanaSync {
       const commitment = isFinal ? "finalized" : "confirmed";
       for (const block of await reader.blocks({ fromSlot, toSlot, commitment })) {
         if (signal.aborted) return true;
-        await this.#apply([block], { ...heads, isFinal });
+        await this.#apply([block], { ...heads, isFinal: isFinal && (await this.#isFinal(block)) });
       }
     }
     return from <= heads.headSlot;

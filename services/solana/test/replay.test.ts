@@ -44,6 +44,20 @@ function readOutOfOrder(source: SolanaSource, random: Random): BlockReader {
   };
 }
 
+/** Returns one slot's block where another is requested; its slot is not part of a response. */
+function answerFor(
+  wanted: number,
+  chain: TestSolana["chain"],
+  slot: number,
+): RpcServer["faults"]["intercept"] {
+  return ({ method, params: [requested, options] }) => {
+    const other = chain.block(slot);
+    const isFull = (options as { transactionDetails?: string })?.transactionDetails === "full";
+    if (method !== "getBlock" || requested !== wanted || other === undefined || !isFull) return undefined;
+    return { result: { ...JSON.parse(other.head), transactions: JSON.parse(other.transactions()) } };
+  };
+}
+
 /** Nodes that have lost some blocks, and return another one now and then. */
 function spoil(servers: readonly RpcServer[], options: { chain: TestSolana["chain"]; random: Random }): void {
   const { chain, random } = options;
@@ -54,10 +68,11 @@ function spoil(servers: readonly RpcServer[], options: { chain: TestSolana["chai
     faults.missingCode = ([-32004, -32007, -32009, null] as const)[random.below(4)] ?? null;
     faults.intercept = ({ method, params }) => {
       if (method !== "getBlock" || random.below(20) > 0) return undefined;
-      const other = chain.block((params[0] as number) - 1);
-      if (other === undefined || (params[1] as { transactionDetails: string }).transactionDetails !== "full")
-        return random.below(2) === 0 ? "reset" : { status: 503 };
-      return { result: { ...JSON.parse(other.head), transactions: JSON.parse(other.transactions()) } };
+      const slot = params[0] as number;
+      return (
+        answerFor(slot, chain, slot - 1)?.({ method, params }) ??
+        (random.below(2) === 0 ? "reset" : { status: 503 })
+      );
     };
   }
 }
@@ -158,6 +173,39 @@ describeWithChain("Solana ingest: replays", () => {
       }
     });
   }
+
+  it("takes no block as final that came for the slot after its own, which every node hid", async () => {
+    const solana = await createTestSolana({ seed: 4, endpoints: 2, transactions: 3, skipped: 0 });
+    const stores = [
+      await openSqliteStore({ path: ":memory:" }),
+      await openSqliteStore({ path: ":memory:" }),
+    ] as const;
+    try {
+      solana.produce(120);
+      const final = solana.chain.head("finalized");
+      for (const { faults } of solana.servers) {
+        faults.hidden.add(final - 1);
+        faults.intercept = answerFor(final, solana.chain, final - 1);
+      }
+      const ingest = await startTestIngest(solana, { store: stores[0] });
+      // The block fits its parent: only its successor, and the hash of its slot, tell that it came for another one.
+      await ingest.step();
+      expect(ingest.checkpoint()).to.include({ slot: final - 2, finalizedSlot: final - 2 });
+      mend(solana.servers);
+      solana.produce(50);
+      await ingest.catchUp();
+      expect(ingest.checkpoint().slot).to.equal(solana.chain.head("confirmed"));
+      await ingest.close();
+      const fresh = await startTestIngest(solana, { store: stores[1] });
+      await fresh.catchUp();
+      await fresh.close();
+      const [replayed, indexed] = [await dump(stores[0]), await dump(stores[1])];
+      for (const [name, rows] of Object.entries(indexed.rest)) expectSame(replayed.rest[name], rows, name);
+    } finally {
+      await Promise.all(stores.map((store) => store.close()));
+      await solana.stop();
+    }
+  });
 
   it("waits before a block that every node hides, and continues once one has it", async () => {
     const solana = await createTestSolana({ seed: 3, endpoints: 2, transactions: 3, skipped: 0 });
