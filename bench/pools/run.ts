@@ -2,7 +2,7 @@
 import { loadIndexer } from "../../services/evm-dex/ingest/state/load-indexer.ts";
 import { healIndexer, readUndone } from "../../services/evm-dex/ingest/undo/heal.ts";
 import { rollbackTo } from "../../services/evm-dex/ingest/undo/rollback.ts";
-import { isEnough, OVER_AN_INDEX } from "../../services/evm-dex/ingest/unwritten.ts";
+import { isEnough, patienceOver } from "../../services/evm-dex/ingest/unwritten.ts";
 import { writeProgress } from "../../services/evm-dex/ingest/write.ts";
 import { type CheckpointRow, COLLECTIONS, poolEvents } from "../../services/evm-dex/store/collections.ts";
 import { getCheckpoint } from "../../services/evm-dex/store/queries.ts";
@@ -58,7 +58,7 @@ for (let left = blocks; left > 0; left--) {
   waiting.push(await nextBlock());
   if (countEvents(waiting) < batch) continue;
   await addWaiting();
-  if (isEnough(indexer.waiting, OVER_AN_INDEX)) await writeNoted();
+  if (isEnough(indexer.waiting, patienceOver(store))) await writeNoted();
 }
 await addWaiting();
 if (indexer.waiting.events > 0) await writeNoted();

@@ -19,7 +19,7 @@ import { loadPrices } from "./state/load-indexer.ts";
 import type { PoolEntry } from "./state/pool-book.ts";
 import { readUndone, type Undone } from "./undo/heal.ts";
 import { rollbackTo } from "./undo/rollback.ts";
-import { OVER_AN_INDEX, Unwritten } from "./unwritten.ts";
+import { patienceOver, Unwritten } from "./unwritten.ts";
 import { WriteBehind } from "./write-behind.ts";
 
 /** How often the aggregators of feeds are read again. */
@@ -55,7 +55,7 @@ export class BatchWriter {
   #pipeline: IngestPipeline;
   #fetcher: Fetcher;
   /** What the pipeline has added since the checkpoint. */
-  readonly #unwritten = new Unwritten(OVER_AN_INDEX);
+  readonly #unwritten: Unwritten;
   /** What is being written while more is added. */
   readonly #behind = new WriteBehind();
   /** Of a long run of blocks. */
@@ -68,6 +68,7 @@ export class BatchWriter {
     at: { checkpoint: CheckpointRow; pipeline: IngestPipeline; finality: Finality },
   ) {
     this.#deps = deps;
+    this.#unwritten = new Unwritten(patienceOver(deps.store));
     this.#finality = at.finality;
     this.#checkpoint = at.checkpoint;
     this.#pipeline = at.pipeline;

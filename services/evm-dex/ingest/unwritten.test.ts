@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { describe, it } from "mocha";
 import { hash } from "../test/kit/rows.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
-import { LEAST_OF_A_POOL, MANY_POOLS, MOST_EVENTS, Unwritten } from "./unwritten.ts";
+import { LEAST_OF_A_POOL, MANY_POOLS, MOST_EVENTS, patienceOver, Unwritten } from "./unwritten.ts";
 
 /** One block with some events. */
 function batchOf(number: number, events: number, more: Partial<BlockBatch> = {}): BlockBatch {
@@ -33,7 +33,7 @@ function indexerOf(failsAt?: number) {
   };
 }
 
-const few = { events: 1, pools: 1 };
+const few = { events: 1, pools: 1, known: 1 };
 
 describe("Unwritten", () => {
   it("adds batches in order, answers of feeds before their blocks, and gives all of them once", () => {
@@ -68,21 +68,35 @@ describe("Unwritten", () => {
     expect(unwritten.isDue(few)).to.equal(false);
     expect(unwritten.isDue({ ...few, events: MOST_EVENTS })).to.equal(true);
     const often = LEAST_OF_A_POOL * MANY_POOLS;
-    expect(unwritten.isDue({ events: often - 1, pools: MANY_POOLS })).to.equal(true);
-    expect(unwritten.isDue({ events: often, pools: MANY_POOLS })).to.equal(false);
-    expect(unwritten.isDue({ events: often - 1, pools: MANY_POOLS - 1 })).to.equal(false);
-    const sparse = new Unwritten({ mostSparse: 2 * MOST_EVENTS });
-    sparse.add(indexerOf(), batchOf(1, 1));
-    const pools = MOST_EVENTS;
-    expect(sparse.isDue({ events: 2 * MOST_EVENTS - 1, pools })).to.equal(false);
-    expect(sparse.isDue({ events: 2 * MOST_EVENTS, pools })).to.equal(true);
-    expect(sparse.isDue({ events: MOST_EVENTS, pools: MANY_POOLS }), "not sparse").to.equal(true);
-    expect(sparse.isDue({ events: MOST_EVENTS - 1, pools: MANY_POOLS })).to.equal(false);
+    expect(unwritten.isDue({ ...few, events: often - 1, pools: MANY_POOLS })).to.equal(true);
+    expect(unwritten.isDue({ ...few, events: often, pools: MANY_POOLS })).to.equal(false);
+    expect(unwritten.isDue({ ...few, events: often - 1, pools: MANY_POOLS - 1 })).to.equal(false);
     const impatient = new Unwritten({ mostMs: 0 });
     impatient.add(indexerOf(), batchOf(1, 1));
     expect(impatient.isDue(few)).to.equal(true);
     unwritten.add(indexerOf(), batchOf(2, 1, { headers: [{ number: 2 } as never] }));
     expect(unwritten.isDue(few)).to.equal(true);
+  });
+
+  it("waits over an index while its pools leave memory: the more it knows, the fewer of them", () => {
+    const unwritten = new Unwritten(patienceOver({ engine: "sqlite" }));
+    unwritten.add(indexerOf(), batchOf(1, 1));
+    /** How many pools wait when a write is due, each with an event. */
+    const poolsUntilDue = (known: number) => {
+      let pools = 0;
+      while (!unwritten.isDue({ events: pools, pools, known })) pools += 100;
+      return pools;
+    };
+    expect([10_000, 300_000, 500_000].map(poolsUntilDue)).to.deep.equal([25_500, 17_200, 11_500]);
+    // However many are known, some wait.
+    expect(poolsUntilDue(5_000_000)).to.equal(MANY_POOLS);
+    expect(unwritten.isDue({ ...few, events: 150_000 })).to.equal(true);
+    expect(unwritten.isDue({ ...few, events: 149_999 })).to.equal(false);
+    // Objects of the heap.
+    const ofObjects = new Unwritten(patienceOver({ engine: "mongodb" }));
+    ofObjects.add(indexerOf(), batchOf(1, 1));
+    expect(ofObjects.isDue({ ...few, events: MOST_EVENTS })).to.equal(true);
+    expect(ofObjects.isDue({ ...few, events: MOST_EVENTS - 1 })).to.equal(false);
   });
 
   it("is due sooner where more than half of the time the source was waited for since the last write", () => {

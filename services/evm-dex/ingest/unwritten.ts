@@ -1,3 +1,4 @@
+import type { Store } from "../../shared/storage/port.ts";
 import type { BlockBatch } from "./fetch/block-batch.ts";
 import type { Indexer, Waiting } from "./state/indexer.ts";
 
@@ -15,29 +16,48 @@ const MOST_MS = 5_000;
 /** And so long where reading takes more than half of the time: then writing need not be cheap. */
 const SLOW_SOURCE_MS = 250;
 
+/**
+ * What a pool takes in memory that waits for a write, with its users, buckets and events, and what any known pool takes
+ * (measured, decision 146). Rows of events beyond the first ones wait in a file.
+ */
+const WAITING_POOL_BYTES = 3_500;
+const KNOWN_POOL_BYTES = 100;
+
 /** How much may wait for a write: events, or milliseconds at most, and where the source is slow. */
 export interface Patience {
   readonly mostEvents?: number;
-  /** Events of a sparse write. Absent = none wait for others: the entry of each pool that waits takes some 2 KB of memory. */
-  readonly mostSparse?: number;
+  /** Of memory for pools, known and waiting. Absent = no event of a sparse write waits for others. */
+  readonly mostBytes?: number;
   readonly mostMs?: number;
   readonly slowMs?: number;
 }
 
+/** Of pools: with this an ingest of 300,000 has 400 MB in all (decision 144). */
+const MOST_BYTES = 90_000_000;
+
 /**
- * Of an index that goes on. Where it has many pools, each of their users and buckets is stored on a page of its own, and the
- * more events are written together the more of them share one (decision 143). In a backfill as many again are being written
- * meanwhile (decision 144).
+ * Of an index that goes on. Each user, bucket and state is stored on a page of its own: the more events are written together, the
+ * more of them share one (decision 146).
  */
-export const OVER_AN_INDEX: Patience = { mostSparse: 30_000, mostMs: 10_000 };
+const OVER_AN_INDEX: Patience = { mostEvents: 150_000, mostBytes: MOST_BYTES, mostMs: 30_000 };
+
+/** The same where rows wait as objects: 1 KB each, and not in a file. */
+const OVER_AN_INDEX_OF_OBJECTS: Patience = { mostBytes: MOST_BYTES, mostMs: 10_000 };
+
+export function patienceOver({ engine }: Pick<Store, "engine">): Patience {
+  return engine === "sqlite" ? OVER_AN_INDEX : OVER_AN_INDEX_OF_OBJECTS;
+}
 
 /** Whether what waits is enough for a write. */
 export function isEnough(
-  { events, pools }: Waiting,
-  { mostEvents = MOST_EVENTS, mostSparse = 0 }: Patience = {},
+  { events, pools, known }: Waiting,
+  { mostEvents = MOST_EVENTS, mostBytes }: Patience = {},
 ): boolean {
-  const isSparse = pools >= MANY_POOLS && events < LEAST_OF_A_POOL * pools;
-  return events >= (isSparse ? mostSparse : mostEvents);
+  if (events >= mostEvents) return true;
+  if (pools < MANY_POOLS) return false;
+  return mostBytes === undefined
+    ? events < LEAST_OF_A_POOL * pools
+    : pools * WAITING_POOL_BYTES + known * KNOWN_POOL_BYTES >= mostBytes;
 }
 
 /**

@@ -33,7 +33,6 @@ import {
 import { toListings } from "../views/pool-listing.ts";
 import type { FeedAnswer } from "./feeds/feed-contracts.ts";
 import type { FlushedRows, Indexer } from "./state/indexer.ts";
-import { toStateRow } from "./state/pool-book.ts";
 
 interface Progress {
   readonly checkpoint: CheckpointRow;
@@ -69,6 +68,7 @@ export function startWrite(
   { indexer, flushed, progress, guard }: ProgressWrite,
 ): Promise<void> {
   const { chainId, blockNumber } = progress.checkpoint;
+  const states = indexer.takeStates(flushed);
   const { rollups: rollupRows, users } = indexer.buckets.flush();
   const v2 = indexer.v2.flush();
   const lp = indexer.positions.flush();
@@ -97,7 +97,7 @@ export function startWrite(
       put(v2Rollups, byPool(v2.rollups)),
       put(v2LargeSwaps, byPool(v2.largeSwaps)),
       put(lpPositions, lp.positions),
-      put(poolStates, byPool(flushed.touched.map(toStateRow))),
+      put(poolStates, states),
       put(poolFees, [...progress.fees]),
       put(factoryFees, [...progress.factoryFees]),
       ...oldHeaders,

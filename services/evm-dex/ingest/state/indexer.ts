@@ -9,8 +9,10 @@ import type { PoolEvent, RawPair, TokenPair } from "../../protocols/protocol.ts"
 import {
   type PoolEventRow,
   type PoolRow,
+  type PoolStateRow,
   type PriceLinkRow,
   poolEvents,
+  poolStates,
   priceLinks,
   type TokenRow,
 } from "../../store/collections.ts";
@@ -22,7 +24,7 @@ import type { Detail } from "./detail.ts";
 import { GaugeBook } from "./gauge-book.ts";
 import { LastEvents } from "./last-events.ts";
 import { LpBook, type PositionKey } from "./lp-book.ts";
-import { PoolBook, type PoolEntry, stateText } from "./pool-book.ts";
+import { PoolBook, type PoolEntry, toStateRow } from "./pool-book.ts";
 import { PoolPrices } from "./pool-prices.ts";
 import { V2Book } from "./v2-book.ts";
 
@@ -65,10 +67,11 @@ export interface FlushedRows {
   readonly answers: FeedAnswer[];
 }
 
-/** How much waits to be written. */
+/** How much waits to be written, beside how many pools there are. */
 export interface Waiting {
   readonly events: number;
   readonly pools: number;
+  readonly known: number;
 }
 
 /**
@@ -88,6 +91,7 @@ export class Indexer {
   readonly #newPools = new Map<string, PoolRow>();
   readonly #newTokens = new Map<string, TokenRow>();
   readonly #links: RowList<PriceLinkRow>;
+  readonly #states: RowList<PoolStateRow>;
   readonly #newGauges: GaugeRow[] = [];
   readonly #answers: FeedAnswer[] = [];
   readonly #touched = new Set<PoolEntry>();
@@ -103,6 +107,7 @@ export class Indexer {
     const events = store.openRows(poolEvents, "poolAddress");
     this.#events = detail === "events" ? events : new LastEvents(events);
     this.#links = store.openRows(priceLinks, "token");
+    this.#states = store.openRows(poolStates, "poolAddress");
     this.pools = new PoolBook(store, chain.chainId);
     this.buckets = new BucketBook(store, chain.chainId, detail);
     this.v2 = new V2Book(store, chain.chainId);
@@ -132,7 +137,7 @@ export class Indexer {
   }
 
   get waiting(): Waiting {
-    return { events: this.#added, pools: this.#touched.size };
+    return { events: this.#added, pools: this.#touched.size, known: this.pools.size };
   }
 
   /** Loads all rows that the blocks will change but positions. Pools must have been added and anchored before. */
@@ -236,7 +241,7 @@ export class Indexer {
       txHash: placed.txHash,
       sender: placed.sender,
       amounts: writeIntegers([moved.amount0, moved.amount1]),
-      state: state === entry.state ? stateText(entry) : protocol.write(state),
+      state: protocol.write(state),
       price0Usd: this.prices.usd(pool.token0Address),
       price1Usd: this.prices.usd(pool.token1Address),
       valueUsd: null,
@@ -295,6 +300,12 @@ export class Indexer {
   /** Writes a pool's state with the next batch, though it may have no event of the pool. */
   touch(entry: PoolEntry): void {
     this.#touched.add(entry);
+  }
+
+  /** The states of flushed pools as they are now. */
+  takeStates({ touched }: FlushedRows): Rows<PoolStateRow> {
+    for (const entry of touched) this.#states.add(toStateRow(entry));
+    return this.#states.take();
   }
 
   /** To be called once flushed rows are written. */

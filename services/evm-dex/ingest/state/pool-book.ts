@@ -21,8 +21,6 @@ export interface PoolEntry {
    * first touched.
    */
   anchor: string | undefined;
-  /** The text of a state that was written last. */
-  written?: { readonly state: unknown; readonly text: string } | undefined;
   lastBlock: number;
   lastTime: number;
   balance0: bigint;
@@ -245,7 +243,6 @@ function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {
       protocol,
       state: protocol.initialState(row),
       anchor: undefined,
-      written: undefined,
       lastBlock: -1,
       lastTime: 0,
       balance0: 0n,
@@ -259,7 +256,6 @@ function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {
     protocol,
     state: protocol.read(stored.state),
     anchor: stored.anchor,
-    written: undefined,
     lastBlock,
     lastTime,
     balance0,
@@ -283,21 +279,12 @@ export function toInactiveEntry(
   return { ...entry, state, anchor, lastTime: start.time };
 }
 
-/** A pool's state as its protocol writes it: the row of its last event and its own have the same. */
-export function stateText(entry: PoolEntry): string {
-  const { protocol, state, written } = entry;
-  if (written !== undefined && written.state === state) return written.text;
-  const text = protocol.write(state);
-  entry.written = { state, text };
-  return text;
-}
-
 export function toStateRow(entry: PoolEntry): PoolStateRow {
-  const { row, protocol, anchor, lastBlock, lastTime, balance0, balance1, balanceBlock } = entry;
+  const { row, protocol, state, anchor, lastBlock, lastTime, balance0, balance1, balanceBlock } = entry;
   return {
     chainId: row.chainId,
     poolAddress: row.poolAddress,
-    state: stateText(entry),
+    state: protocol.write(state),
     lastBlock,
     lastTime,
     balance0,

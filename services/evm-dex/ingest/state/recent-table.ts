@@ -102,7 +102,8 @@ export class RecentTable {
 
   /**
    * Begins another generation where half of what may be kept was used in this one: what was not goes. Rows have other
-   * numbers after it. None may be in a list of changed ones.
+   * numbers after it. None may be in a list of changed ones. What was used stays, however much it is: its write may be under way,
+   * and the store does not have it yet.
    * @param onMove is told of each row that stays: `to` is its number from now on, and not above `from`
    * @returns how many rows there are now
    */

@@ -46,6 +46,7 @@ import { MEMORY, messageOf, openConnection, type SqliteOptions } from "./open-co
 import { type Operation, operationsOf, release, runOperations } from "./operations.ts";
 import { BlockPool } from "./packed/blocks.ts";
 import { PackedRowList } from "./packed/row-list.ts";
+import { openSpill, type SpillFile } from "./packed/spill-file.ts";
 import { readDeclarations } from "./read-declarations.ts";
 import {
   type Entry,
@@ -107,6 +108,7 @@ class SqliteStore implements Store {
   readonly #damage: Damage;
   /** Of rows that wait for a write. */
   readonly #pool = new BlockPool();
+  readonly #spill: SpillFile | undefined;
   /**
    * Those that are open. While there is one, all is written by its thread, which holds the file's lock most of the time.
    * Here even the write of a row would hold this thread while it waits for the lock, and miss the moments between two writes,
@@ -127,6 +129,7 @@ class SqliteStore implements Store {
     this.#readOnly = options.readOnly === true;
     this.#collections = collections ?? new DeclaredCollections<Entry>();
     const hasViews = collections === undefined && options.path !== MEMORY;
+    this.#spill = openSpill(options);
     this.#views = hasViews ? new Views(() => openConnection({ ...options, readOnly: true })) : undefined;
   }
 
@@ -194,7 +197,11 @@ class SqliteStore implements Store {
   }
 
   openRows<C extends Collection>(target: C, orderedBy: keyof RowOf<C> & string): RowList<RowOf<C>> {
-    return new PackedRowList(this.#collections.get(target), { orderedBy, pool: this.#pool });
+    return new PackedRowList(this.#collections.get(target), {
+      orderedBy,
+      pool: this.#pool,
+      file: this.#spill,
+    });
   }
 
   openBulkWriter(onFailure: (reason: string) => void): BulkWriter {
@@ -206,6 +213,7 @@ class SqliteStore implements Store {
       change: (statement) => this.#change(statement),
       onFailure,
       pool: this.#pool,
+      spill: this.#spill,
       onClose: () => void this.#bulkWriters.delete(writer),
     });
     this.#bulkWriters.add(writer);
@@ -384,5 +392,6 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     this.#views?.close();
     this.#connection.close();
+    this.#spill?.close();
   }
 }

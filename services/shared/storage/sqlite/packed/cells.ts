@@ -1,9 +1,17 @@
 import type { Cell } from "../cell.ts";
 
-/** Cells of rows in memory that threads share, outside of the heap. */
+/** Cells of rows outside of the heap, where all threads read them. */
 export interface PackedCells {
   /** Cells of a row. */
   readonly width: number;
+  readonly count: number;
+  /** In the order of writing. */
+  readonly parts: readonly PackedPart[];
+  /** The descriptor of the file that has the segments without a block. */
+  readonly file?: number | undefined;
+}
+
+export interface PackedPart {
   readonly count: number;
   readonly segments: readonly Segment[];
   /** The places of the rows in the order of writing (CellPacker.add); absent = as they were added. */
@@ -12,10 +20,14 @@ export interface PackedCells {
 
 /** Rows one after the other, each with where its texts begin and end (two words) and its cells; then the texts of all rows. */
 export interface Segment {
-  readonly block: Uint8Array;
+  /** Or its place in the file. */
+  readonly block: Uint8Array | number;
   readonly rows: number;
-  /** Of the block, or where they do not fit of their own. */
-  readonly text: Uint8Array;
+  /** Where texts begin in the block, and end. */
+  readonly textStart: number;
+  readonly textEnd: number;
+  /** Texts that do not fit into the block. */
+  readonly longText?: Uint8Array;
   /** Bytes of a character. */
   readonly characterBytes: 1 | 2;
 }

@@ -1,6 +1,7 @@
 import { type Cell, lengthOf, writeBytes } from "../cell.ts";
 import { BLOCK_BYTES, type BlockPool } from "./blocks.ts";
-import { asBuffer, encodingOf, HEAD_BYTES, KINDS, type PackedCells, type Segment } from "./cells.ts";
+import { asBuffer, encodingOf, HEAD_BYTES, KINDS, type PackedPart, type Segment } from "./cells.ts";
+import type { SpillFile } from "./spill-file.ts";
 
 // Constants of this module are known when it is optimised, those of another are looked up.
 const { null: NULL, byte: BYTE, short: SHORT, word: WORD, float: FLOAT } = KINDS;
@@ -14,12 +15,20 @@ const BEYOND_LATIN1 = /[\u0100-\uffff]/;
 const NO_ROOM = -1;
 export const NOT_HEX = -2;
 
+export interface PackerOptions {
+  readonly pool: BlockPool;
+  /** By column, whether its texts are hex. */
+  readonly isHex?: readonly boolean[];
+  /** Where full blocks go; absent = they stay in memory. */
+  readonly file?: SpillFile | undefined;
+}
+
 /** Packs rows of one width. Memory is used again once it is given back. */
 export class CellPacker {
   readonly #width: number;
   readonly #pool: BlockPool;
-  /** By column, whether its texts are hex. */
   readonly #isHex: readonly boolean[];
+  readonly #file: SpillFile | undefined;
   #full: Segment[] = [];
   #count = 0;
   #block: Uint8Array | undefined;
@@ -33,14 +42,20 @@ export class CellPacker {
   #hex: (string | undefined)[] = [];
   #hexAt: number[] = [];
 
-  constructor(width: number, { pool, isHex = [] }: { pool: BlockPool; isHex?: readonly boolean[] }) {
+  constructor(width: number, { pool, isHex = [], file }: PackerOptions) {
     this.#width = width;
     this.#pool = pool;
     this.#isHex = isHex;
+    this.#file = file;
   }
 
   get count(): number {
     return this.#count;
+  }
+
+  /** Blocks that are full. */
+  get blocks(): number {
+    return this.#full.length;
   }
 
   /** Returns the row's place, for `order`; NOT_HEX, and nothing is added, where a text of a column of hex is not canonical. */
@@ -122,18 +137,29 @@ export class CellPacker {
     return from + length > this.#view.byteLength ? NO_ROOM : from;
   }
 
-  /** The rows since the last time. */
-  take(order?: Uint32Array): PackedCells {
+  /** The rows since the last time, as they were added. */
+  take(): PackedPart {
     this.#seal();
-    const [segments, count] = [this.#full, this.#count];
+    const part = { count: this.#count, segments: this.#full };
     this.#full = [];
     this.#count = 0;
-    return { width: this.#width, count, segments, ...(order && { order }) };
+    return part;
   }
 
   /** To be called once taken rows are read no more. */
-  giveBack({ segments }: PackedCells): void {
-    for (const { block } of segments) this.#pool.giveBack(block);
+  giveBack({ segments }: PackedPart): void {
+    for (const { block } of segments) {
+      if (typeof block === "number") this.#file?.giveBack(block);
+      else this.#pool.giveBack(block);
+    }
+  }
+
+  /** Puts a block into the file, and lets another one have its memory; returns its place there, undefined where it stays. */
+  #spill(block: Uint8Array, { textEnd }: Pick<Segment, "textEnd">): number | undefined {
+    if (textEnd > BLOCK_BYTES) return undefined;
+    const place = this.#file?.write(block, textEnd);
+    if (place !== undefined) this.#pool.giveBack(block);
+    return place;
   }
 
   #open(leastBytes: number): void {
@@ -146,12 +172,11 @@ export class CellPacker {
     const block = this.#block;
     if (block === undefined) return;
     if (this.#rows === 0) this.#pool.giveBack(block);
-    else
-      this.#full.push({
-        block,
-        rows: this.#rows,
-        ...writeText(this.#texts.join(""), block.subarray(this.#end)),
-      });
+    else {
+      const rows = this.#rows;
+      const text = writeText(this.#texts.join(""), block, this.#end);
+      this.#full.push({ block: this.#spill(block, text) ?? block, rows, ...text });
+    }
     this.#block = undefined;
     this.#rows = 0;
     this.#end = 0;
@@ -210,11 +235,12 @@ function putLength(
   return at + 5;
 }
 
-function writeText(text: string, room: Uint8Array): Pick<Segment, "text" | "characterBytes"> {
+function writeText(text: string, block: Uint8Array, textStart: number): Omit<Segment, "block" | "rows"> {
   const characterBytes = BEYOND_LATIN1.test(text) ? 2 : 1;
   const length = characterBytes * text.length;
-  const target =
-    length <= room.length ? room.subarray(0, length) : new Uint8Array(new SharedArrayBuffer(length));
+  const textEnd = textStart + length;
+  const fits = textEnd <= block.length;
+  const target = fits ? block.subarray(textStart, textEnd) : new Uint8Array(new SharedArrayBuffer(length));
   asBuffer(target).write(text, encodingOf(characterBytes));
-  return { text: target, characterBytes };
+  return { textStart, textEnd, characterBytes, ...(!fits && { longText: target }) };
 }

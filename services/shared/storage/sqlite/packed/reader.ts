@@ -7,15 +7,18 @@ import {
   KINDS,
   type NextRow,
   type PackedCells,
+  type PackedPart,
   type Segment,
   SIZES,
 } from "./cells.ts";
+import { leave, lend, noteRow } from "./read-memory.ts";
+import { readBlock } from "./spill-file.ts";
 
 // Constants of this module are known when it is optimised, those of another are looked up.
 const { null: NULL, short: SHORT, word: WORD, float: FLOAT } = KINDS;
 const { text: TEXT, longText: LONG_TEXT, bytes: BYTES, sameBytes: SAME_BYTES } = KINDS;
 
-/** Reads rows from the first one on. */
+/** Reads rows from the first one on. The bytes of a row may change once the thread has read ROWS_A_CALL more. */
 export function readCells(cells: PackedCells): NextRow {
   const reader = new CellReader(cells);
   return (into, place) => reader.next(into, place);
@@ -23,14 +26,22 @@ export function readCells(cells: PackedCells): NextRow {
 
 class CellReader {
   readonly #cells: PackedCells;
-  readonly #views: readonly DataView[];
-  readonly #texts: readonly Buffer[];
+  #part: PackedPart = { count: 0, segments: [] };
+  #parts = 0;
+  /** By segment of the part. */
+  #blocks: readonly Uint8Array[] = [];
+  #views: readonly DataView[] = [];
+  #texts: readonly Buffer[] = [];
+  /** Of the part's blocks that are from the file. */
+  #lent: Uint8Array[] = [];
   #segment = 0;
   /** Rows that were read of the segment, and where the next one begins. */
   #rows = 0;
   #at = 0;
-  /** Of all rows. */
+  /** Of all rows of the part. */
   #read = 0;
+  /** Of all parts. */
+  #unread: number;
   #view: DataView = new DataView(new ArrayBuffer(0));
   #block: Uint8Array = new Uint8Array();
   /** Of the row, and how much of it was read. */
@@ -39,8 +50,30 @@ class CellReader {
 
   constructor(cells: PackedCells) {
     this.#cells = cells;
-    this.#views = cells.segments.map(({ block }) => new DataView(block.buffer, block.byteOffset));
-    this.#texts = cells.segments.map(({ text }) => asBuffer(text));
+    this.#unread = cells.count;
+  }
+
+  #openPart(): void {
+    const part = this.#cells.parts[this.#parts] as PackedPart;
+    const { segments } = part;
+    this.#leavePart();
+    this.#blocks = segments.map(({ block, textEnd }) => {
+      if (typeof block !== "number") return block;
+      const memory = lend();
+      this.#lent.push(memory);
+      readBlock(this.#cells.file as number, { place: block, into: memory.subarray(0, textEnd) });
+      return memory;
+    });
+    this.#views = this.#blocks.map(({ buffer, byteOffset }) => new DataView(buffer, byteOffset));
+    this.#texts = segments.map(({ longText, textStart }, i) =>
+      asBuffer(longText ?? (this.#blocks[i] as Uint8Array).subarray(textStart)),
+    );
+    this.#part = part;
+    this.#parts += 1;
+    this.#segment = 0;
+    this.#rows = 0;
+    this.#at = 0;
+    this.#read = 0;
   }
 
   next(into: Cell[], place: number): void {
@@ -73,9 +106,15 @@ class CellReader {
     this.#at = at;
   }
 
+  #leavePart(): void {
+    leave(this.#lent);
+    this.#lent = [];
+  }
+
   /** Returns where its first cell is. */
   #openRow(): number {
-    const { order, segments } = this.#cells;
+    while (this.#read === this.#part.count) this.#openPart();
+    const { order, segments } = this.#part;
     let segment = this.#segment;
     let at = this.#at;
     if (order !== undefined) {
@@ -88,12 +127,15 @@ class CellReader {
       this.#rows = 0;
     }
     this.#read += 1;
+    this.#unread -= 1;
+    noteRow();
+    if (this.#unread === 0) this.#leavePart();
     this.#rows += 1;
     this.#segment = segment;
     const view = this.#views[segment] as DataView;
-    const { block, characterBytes } = segments[segment] as Segment;
+    const { characterBytes } = segments[segment] as Segment;
     this.#view = view;
-    this.#block = block;
+    this.#block = this.#blocks[segment] as Uint8Array;
     // One text, which the engine cuts without a copy.
     this.#text = (this.#texts[segment] as Buffer).toString(
       encodingOf(characterBytes),

@@ -3,6 +3,7 @@ import type { Connection } from "../connection.ts";
 import { CACHE_KB, limitCache, type SqliteOptions } from "../open-connection.ts";
 import { type Operation, release } from "../operations.ts";
 import type { BlockPool } from "../packed/blocks.ts";
+import type { SpillFile } from "../packed/spill-file.ts";
 import type { Change } from "../sql.ts";
 import { startWriteThread } from "./write-thread.ts";
 
@@ -25,11 +26,12 @@ export function openBulkWriter(
     readonly onFailure: (reason: string) => void;
     /** Of the rows that wait. */
     readonly pool: BlockPool;
+    readonly spill: SpillFile | undefined;
     /** It is closed, or about to be. */
     readonly onClose: () => void;
   },
 ): SqliteBulkWriter {
-  const { connection, operationsOf, run, change, onFailure, pool, onClose } = store;
+  const { connection, operationsOf, run, change, onFailure, pool, spill, onClose } = store;
   const thread = startWriteThread(options, { here: run, changeHere: change, onFailure, pool });
   limitCache(connection, READING_CACHE_KB);
   return {
@@ -47,6 +49,7 @@ export function openBulkWriter(
       await thread.close();
       // What a long run of blocks needed: later writes are small.
       pool.clear();
+      spill?.clear();
       limitCache(connection, CACHE_KB);
     },
   };

@@ -1,7 +1,7 @@
 import type { Cell } from "../cell.ts";
 import type { Operation, PutRows } from "../operations.ts";
 import type { BlockPool } from "../packed/blocks.ts";
-import type { PackedCells } from "../packed/cells.ts";
+import type { PackedCells, PackedPart } from "../packed/cells.ts";
 import { CellPacker } from "../packed/packer.ts";
 import { readCells } from "../packed/reader.ts";
 
@@ -29,15 +29,15 @@ export function packOperations(
     const { one, many, width } = operation;
     if (operation.cells !== undefined) return { kind: "packed", one, many, cells: operation.cells };
     const packer = new CellPacker(width, { pool });
-    const cells = packRows(packer, operation);
-    used.push(() => packer.giveBack(cells));
-    return { kind: "packed", one, many, cells };
+    const part = packRows(packer, operation);
+    used.push(() => packer.giveBack(part));
+    return { kind: "packed", one, many, cells: { width, count: part.count, parts: [part] } };
   });
   return { packed, release: () => used.forEach((giveBack) => void giveBack()) };
 }
 
 /** @throws TypeError for a value that its field cannot hold; then none of the rows is kept. */
-function packRows(packer: CellPacker, { width, count, read }: PutRows): PackedCells {
+function packRows(packer: CellPacker, { width, count, read }: PutRows): PackedPart {
   const next = read();
   const cells: Cell[] = new Array(width).fill(null);
   try {

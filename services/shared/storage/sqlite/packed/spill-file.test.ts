@@ -1,0 +1,162 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, it } from "mocha";
+import { randomRuns } from "../../../testkit/describe.ts";
+import { collection, type RowOf } from "../../collection.ts";
+import { compileCollection } from "../../declaration.ts";
+import { put, type Store } from "../../port.ts";
+import { compareTexts } from "../../row-list.ts";
+import { entryOf } from "../rows.ts";
+import { openSqliteStore } from "../store.ts";
+import { BLOCK_BYTES, BlockPool } from "./blocks.ts";
+import { PackedRowList } from "./row-list.ts";
+import { readBlock, SpillFile } from "./spill-file.ts";
+
+const trades = collection({
+  name: "trades",
+  fields: { pool: "hex", number: "int", hash: "hex", note: "text?" },
+  key: ["pool", "number"],
+  indexes: [],
+  shardKey: ["pool"],
+});
+type Trade = RowOf<typeof trades>;
+const entry = entryOf(compileCollection(trades));
+
+function trade(i: number, changes: Partial<Trade> = {}): Trade {
+  // Consecutive ones begin with other digits.
+  const pool = `0x${((i * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, "0")}`;
+  return { pool, number: i, hash: `0x${(i >> 3).toString(16).padStart(64, "0")}`, note: null, ...changes };
+}
+
+function inOrder(rows: readonly Trade[]): Trade[] {
+  return [...rows].sort((a, b) => compareTexts(a.pool, b.pool));
+}
+
+describe("SpillFile", () => {
+  let folder: string;
+  let file: SpillFile;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "chaintables-spill-"));
+    file = new SpillFile(join(folder, "rows"));
+  });
+  afterEach(async () => {
+    file.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const block = (byte: number) => new Uint8Array(new SharedArrayBuffer(BLOCK_BYTES)).fill(byte);
+  const read = (place: number, bytes: number) => {
+    const into = new Uint8Array(bytes);
+    readBlock(file.descriptor as number, { place, into });
+    return into;
+  };
+
+  it("has no name, and uses the room of what was given back again", async () => {
+    expect(file.descriptor).to.equal(undefined);
+    expect([file.write(block(1), BLOCK_BYTES), file.write(block(2), 3)]).to.deep.equal([0, 1]);
+    expect(await readdir(folder)).to.deep.equal([]);
+    expect([read(0, BLOCK_BYTES), read(1, 3)]).to.deep.equal([block(1), block(2).slice(0, 3)]);
+    file.giveBack(0);
+    expect(file.write(block(3), 5)).to.equal(0);
+    expect(read(0, 5)).to.deep.equal(block(3).slice(0, 5));
+    expect(file.write(block(4), 1)).to.equal(2);
+    expect(() => read(2, 2)).to.throw("shorter than it was written");
+  });
+
+  it("ends once nobody uses it, and begins anew", () => {
+    file.write(block(1), 1);
+    file.clear();
+    expect(read(0, 1)).to.deep.equal(new Uint8Array([1]));
+    file.giveBack(0);
+    file.clear();
+    expect(file.descriptor).to.equal(undefined);
+    expect(file.write(block(2), 1)).to.equal(0);
+    expect(read(0, 1)).to.deep.equal(new Uint8Array([2]));
+  });
+
+  it("takes nothing where it cannot be written, and a list then keeps its rows in memory", () => {
+    const absent = new SpillFile(join(folder, "absent", "rows"));
+    expect(absent.write(block(1), 1)).to.equal(undefined);
+    expect(absent.write(block(1), 1)).to.equal(undefined);
+    const list = new PackedRowList<Trade>(entry, {
+      ...{ orderedBy: "pool", blocksInMemory: 0, pool: new BlockPool(), file: absent },
+    });
+    const rows = Array.from({ length: 2_000 }, (_, i) => trade(i, { note: "n".repeat(400) }));
+    for (const row of rows) list.add(row);
+    expect([...list.take()]).to.deep.equal(inOrder(rows));
+  });
+
+  it("has rows of a list beyond its first blocks, which come in order with these", () => {
+    const pool = new BlockPool();
+    fc.assert(
+      fc.property(
+        fc.nat(2),
+        fc.array(fc.record({ length: fc.nat(1_500), first: fc.nat(20_000), note: fc.nat(600) }), {
+          maxLength: 3,
+        }),
+        (blocksInMemory, takes) => {
+          const list = new PackedRowList<Trade>(entry, { orderedBy: "pool", blocksInMemory, pool, file });
+          for (const { length, first, note } of takes) {
+            const rows = Array.from({ length }, (_, i) =>
+              // Some pools have several, and one note is longer than a block.
+              trade((first + i) % 500, {
+                number: first + i,
+                note: i === 700 ? "x".repeat(2 * BLOCK_BYTES) : i % 5 === 0 ? null : "\u20ac".repeat(note),
+              }),
+            );
+            for (const row of rows) list.add(row);
+            expect(list.length).to.equal(length);
+            const taken = list.take();
+            expect(taken.length).to.equal(length);
+            expect([...taken]).to.deep.equal(inOrder(rows));
+            taken.release();
+          }
+          // All was given back.
+          file.clear();
+          expect(file.descriptor).to.equal(undefined);
+        },
+      ),
+      { numRuns: randomRuns(60, 10) },
+    );
+  });
+
+  it("refuses what is no hex as in memory", () => {
+    const list = new PackedRowList<Trade>(entry, {
+      ...{ orderedBy: "pool", blocksInMemory: 0, pool: new BlockPool(), file },
+    });
+    for (const pool of ["", "0x00", "0xf0"]) list.add(trade(1, { pool }));
+    for (const pool of ["0x", "0xF0", "0xzz", "pool"])
+      expect(() => list.add(trade(1, { pool }))).to.throw(TypeError, "trades.pool");
+    expect([...list.take()].map(({ pool }) => pool)).to.deep.equal(["", "0x00", "0xf0"]);
+  });
+
+  it("is used by a store's lists, and read by its own writes and by the thread that writes", async () => {
+    const path = join(folder, "test.sqlite");
+    const store: Store = await openSqliteStore({ path });
+    try {
+      await store.declare([trades]);
+      const list = store.openRows(trades, "pool");
+      const count = 60_000;
+      const add = (note: string) => {
+        for (let i = 0; i < count; i++) list.add(trade(i, { note: note.repeat(50) }));
+      };
+      for (const note of ["first", "second"]) {
+        add(note);
+        const bulk = note === "second" ? store.openBulkWriter?.(() => {}) : undefined;
+        await (bulk ?? store).write([put(trades, list.take())]);
+        await bulk?.close();
+        expect(await store.count(trades, {})).to.equal(count);
+        for (const i of [0, 1, count - 1])
+          expect(await store.get(trades, { pool: trade(i).pool, number: i })).to.deep.equal(
+            trade(i, { note: note.repeat(50) }),
+          );
+      }
+      expect((await readdir(folder)).filter((name) => !name.startsWith("test.sqlite"))).to.deep.equal([]);
+    } finally {
+      await store.close();
+    }
+  });
+});
