@@ -9,9 +9,10 @@ import { collection, type RowOf } from "../../collection.ts";
 import { compileCollection } from "../../declaration.ts";
 import { put, type Store } from "../../port.ts";
 import { compareTexts } from "../../row-list.ts";
-import { entryOf } from "../rows.ts";
+import { entryOf, ROWS_A_CALL } from "../rows.ts";
 import { openSqliteStore } from "../store.ts";
 import { BLOCK_BYTES, BlockPool } from "./blocks.ts";
+import { leave, lend, noteRow } from "./read-memory.ts";
 import { PackedRowList } from "./row-list.ts";
 import { readBlock, SpillFile } from "./spill-file.ts";
 
@@ -121,6 +122,51 @@ describe("SpillFile", () => {
       ),
       { numRuns: randomRuns(60, 10) },
     );
+  });
+
+  it("leaves a list little memory, however many rows wait", () => {
+    const taken = new Set<Uint8Array>();
+    const pool = new (class extends BlockPool {
+      override take(leastBytes: number): Uint8Array {
+        const block = super.take(leastBytes);
+        taken.add(block);
+        return block;
+      }
+    })();
+    const list = new PackedRowList<Trade>(entry, { orderedBy: "pool", blocksInMemory: 3, pool, file });
+    for (let i = 0; i < 20_000; i++) list.add(trade(i, { note: "n".repeat(200) }));
+    // The first ones, and an open one of each part.
+    expect(taken.size).to.be.at.most(3 + 16 + 1);
+    const rows = list.take();
+    expect([...rows]).to.have.length(20_000);
+    rows.release();
+  });
+
+  it("is read into the same memory again and again", () => {
+    const list = new PackedRowList<Trade>(entry, {
+      ...{ orderedBy: "pool", blocksInMemory: 0, pool: new BlockPool(), file },
+    });
+    for (let i = 0; i < 2_000; i++) list.add(trade(i, { pool: "0x77", note: "n".repeat(200) }));
+    const rows = list.take();
+    const blocks = rows.cells.parts.flatMap(({ segments }) =>
+      segments.filter(({ block }) => typeof block === "number"),
+    );
+    expect(blocks.length).to.be.greaterThan(5);
+    /** After which no call holds the rows that were read before. */
+    const readOthers = () => {
+      for (let i = 0; i < ROWS_A_CALL; i++) noteRow();
+    };
+    const lendAll = () => {
+      readOthers();
+      const lent = blocks.map(() => lend());
+      leave(lent);
+      readOthers();
+      return new Set(lent);
+    };
+    const before = lendAll();
+    expect([...rows]).to.have.length(2_000);
+    for (const block of lendAll()) expect(before.has(block)).to.equal(true);
+    rows.release();
   });
 
   it("refuses what is no hex as in memory", () => {
