@@ -23,12 +23,23 @@ export interface PackerOptions {
   readonly file?: SpillFile | undefined;
 }
 
+/** A packer's blocks in a file. */
+interface Spilled {
+  readonly file: SpillFile;
+  readonly places: Set<number>;
+}
+
+/** An indexer that failed is dropped with what waits: nobody gives its blocks back. */
+const dropped = new FinalizationRegistry<Spilled>(({ file, places }) => {
+  for (const place of places) file.giveBack(place);
+});
+
 /** Packs rows of one width. Memory is used again once it is given back. */
 export class CellPacker {
   readonly #width: number;
   readonly #pool: BlockPool;
   readonly #isHex: readonly boolean[];
-  readonly #file: SpillFile | undefined;
+  readonly #spilled: Spilled | undefined;
   #full: Segment[] = [];
   #count = 0;
   #block: Uint8Array | undefined;
@@ -46,7 +57,8 @@ export class CellPacker {
     this.#width = width;
     this.#pool = pool;
     this.#isHex = isHex;
-    this.#file = file;
+    this.#spilled = file && { file, places: new Set() };
+    if (this.#spilled !== undefined) dropped.register(this, this.#spilled);
   }
 
   get count(): number {
@@ -149,16 +161,19 @@ export class CellPacker {
   /** To be called once taken rows are read no more. */
   giveBack({ segments }: PackedPart): void {
     for (const { block } of segments) {
-      if (typeof block === "number") this.#file?.giveBack(block);
-      else this.#pool.giveBack(block);
+      if (typeof block !== "number") this.#pool.giveBack(block);
+      else if (this.#spilled?.places.delete(block)) this.#spilled.file.giveBack(block);
     }
   }
 
   /** Puts a block into the file, and lets another one have its memory; returns its place there, undefined where it stays. */
   #spill(block: Uint8Array, { textEnd }: Pick<Segment, "textEnd">): number | undefined {
+    const { file, places } = this.#spilled ?? {};
     if (textEnd > BLOCK_BYTES) return undefined;
-    const place = this.#file?.write(block, textEnd);
-    if (place !== undefined) this.#pool.giveBack(block);
+    const place = file?.write(block, textEnd);
+    if (place === undefined) return undefined;
+    places?.add(place);
+    this.#pool.giveBack(block);
     return place;
   }
 

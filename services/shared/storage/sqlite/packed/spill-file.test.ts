@@ -1,9 +1,11 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { collectGarbage } from "../../../testkit/collect-garbage.ts";
 import { randomRuns } from "../../../testkit/describe.ts";
 import { collection, type RowOf } from "../../collection.ts";
 import { compileCollection } from "../../declaration.ts";
@@ -140,6 +142,27 @@ describe("SpillFile", () => {
     const rows = list.take();
     expect([...rows]).to.have.length(20_000);
     rows.release();
+  });
+
+  it("has the room again of a list that was dropped with its rows, taken or not", async () => {
+    const fill = (isTaken: boolean) => {
+      const list = new PackedRowList<Trade>(entry, {
+        ...{ orderedBy: "pool", blocksInMemory: 0, pool: new BlockPool(), file },
+      });
+      for (let i = 0; i < 5_000; i++) list.add(trade(i, { note: "n".repeat(200) }));
+      return isTaken ? list.take() : list;
+    };
+    for (const isTaken of [false, true]) {
+      expect(fill(isTaken)).to.have.length(5_000);
+      expect(file.descriptor).to.be.a("number");
+      for (let tries = 0; tries < 100 && file.descriptor !== undefined; tries++) {
+        collectGarbage();
+        // Finalizers run after a turn.
+        await nextTurn();
+        file.clear();
+      }
+      expect(file.descriptor).to.equal(undefined);
+    }
   });
 
   it("is read into the same memory again and again", () => {
