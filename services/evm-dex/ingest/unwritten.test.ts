@@ -90,8 +90,8 @@ describe("Unwritten", () => {
     expect([10_000, 300_000, 500_000].map(poolsUntilDue)).to.deep.equal([25_500, 17_200, 11_500]);
     // However many are known, some wait.
     expect(poolsUntilDue(5_000_000)).to.equal(MANY_POOLS);
-    expect(unwritten.isDue({ ...few, events: 150_000 })).to.equal(true);
-    expect(unwritten.isDue({ ...few, events: 149_999 })).to.equal(false);
+    expect(unwritten.isDue({ ...few, events: 100_000 })).to.equal(true);
+    expect(unwritten.isDue({ ...few, events: 99_999 })).to.equal(false);
     // Objects of the heap.
     const ofObjects = new Unwritten(patienceOver({ engine: "mongodb" }));
     ofObjects.add(indexerOf(), batchOf(1, 1));

@@ -39,7 +39,7 @@ const MOST_BYTES = 90_000_000;
  * Of an index that goes on. Each user, bucket and state is stored on a page of its own: the more events are written together, the
  * more of them share one (decision 146).
  */
-const OVER_AN_INDEX: Patience = { mostEvents: 150_000, mostBytes: MOST_BYTES, mostMs: 30_000 };
+const OVER_AN_INDEX: Patience = { mostEvents: 100_000, mostBytes: MOST_BYTES, mostMs: 30_000 };
 
 /** The same where rows wait as objects: 1 KB each, and not in a file. */
 const OVER_AN_INDEX_OF_OBJECTS: Patience = { mostBytes: MOST_BYTES, mostMs: 10_000 };
