@@ -67,28 +67,26 @@ export function digitOf(hex: string): number {
  * @param later by digit: those that came after the first ones; none = there are no later ones
  */
 export function orderParts(first: TakenRows, later: readonly TakenRows[]): PackedPart[] {
-  if (later.length === 0) return [orderPart(first)];
+  const { segments } = first.part;
+  if (later.length === 0) return [orderPart(segments, first)];
   const rowsOf: number[][] = later.map(() => []);
   for (let row = 0; row < first.texts.length; row++) rowsOf[digitOf(first.texts[row] as string)]?.push(row);
-  return later.map((rows, digit) => orderPart(rows, { first, rows: rowsOf[digit] as number[] }));
+  const firstBytes = segments.length * BLOCK_BYTES;
+  return later.map(({ part, texts, places }, digit) => {
+    const rows = rowsOf[digit] as number[];
+    return orderPart([...segments, ...part.segments], {
+      texts: [...rows.map((row) => first.texts[row] as string), ...texts],
+      places: [
+        ...rows.map((row) => first.places[row] as number),
+        ...places.map((place) => place + firstBytes),
+      ],
+    });
+  });
 }
 
-/** One part, after rows of another one. */
 function orderPart(
-  { part, texts, places }: TakenRows,
-  before?: { readonly first: TakenRows; readonly rows: readonly number[] },
+  segments: PackedPart["segments"],
+  { texts, places }: Pick<TakenRows, "texts" | "places">,
 ): PackedPart {
-  const { first, rows = [] } = before ?? {};
-  const firstSegments = first?.part.segments ?? [];
-  const firstBytes = firstSegments.length * BLOCK_BYTES;
-  const orderedBy = [...rows.map((row) => first?.texts[row] as string), ...texts];
-  const placeOf = (row: number) =>
-    row < rows.length
-      ? (first?.places[rows[row] as number] as number)
-      : (places[row - rows.length] as number) + firstBytes;
-  return {
-    count: orderedBy.length,
-    segments: [...firstSegments, ...part.segments],
-    order: orderOf(orderedBy).map(placeOf),
-  };
+  return { count: texts.length, segments, order: orderOf(texts).map((row) => places[row] as number) };
 }
