@@ -4,8 +4,7 @@ import type { Indexer, Waiting } from "./state/indexer.ts";
 
 /**
  * A write touches some pages of each pool, bucket and user, however many events it has of them: where pools trade again and
- * again, more events together cost less of each, and write fewer bytes. They are what a kill undoes, and their rows are in
- * memory (decisions 131 and 132).
+ * again, more events together cost less of each, and write fewer bytes. They are what a kill undoes (decisions 131 and 132).
  */
 export const MOST_EVENTS = 40_000;
 /** Of so many pools a write is sparse where each has had less than so many events: few are of the same ones. */
@@ -17,32 +16,45 @@ const MOST_MS = 5_000;
 const SLOW_SOURCE_MS = 250;
 
 /**
- * What a pool takes in memory that waits for a write, with its users, buckets and events, and what any known pool takes
- * (measured, decision 146). Rows of events beyond the first ones wait in a file.
+ * What takes memory until it is written (measured, decision 147): a pool's entry, any known pool, and an event, of which there are
+ * as many again that are being written. Rows beyond the first ones wait in a file.
  */
-const WAITING_POOL_BYTES = 3_500;
+const WAITING_POOL_BYTES = 1_700;
 const KNOWN_POOL_BYTES = 100;
+const EVENT_BYTES = 400;
+/** Where rows wait as objects, and not in a file. */
+const EVENT_OBJECT_BYTES = 1_200;
 
 /** How much may wait for a write: events, or milliseconds at most, and where the source is slow. */
 export interface Patience {
   readonly mostEvents?: number;
-  /** Of memory for pools, known and waiting. Absent = no event of a sparse write waits for others. */
+  /** Of memory for pools, known and waiting, and for events. Absent = no event of a sparse write waits for others. */
   readonly mostBytes?: number;
+  readonly eventBytes?: number;
   readonly mostMs?: number;
   readonly slowMs?: number;
 }
 
-/** Of pools: with this an ingest of 300,000 has 400 MB in all (decision 144). */
+/** With this an ingest of 300,000 pools with events has 400 MB in all (decision 144). */
 const MOST_BYTES = 90_000_000;
 
 /**
  * Of an index that goes on. Each user, bucket and state is stored on a page of its own: the more events are written together, the
- * more of them share one (decision 146).
+ * more of them share one (decision 146). A kill undoes them, and a stop waits for them.
  */
-const OVER_AN_INDEX: Patience = { mostEvents: 100_000, mostBytes: MOST_BYTES, mostMs: 30_000 };
+const OVER_AN_INDEX: Patience = {
+  mostEvents: 200_000,
+  mostBytes: MOST_BYTES,
+  eventBytes: EVENT_BYTES,
+  mostMs: 30_000,
+};
 
-/** The same where rows wait as objects: 1 KB each, and not in a file. */
-const OVER_AN_INDEX_OF_OBJECTS: Patience = { mostBytes: MOST_BYTES, mostMs: 10_000 };
+/** The same where rows wait as objects. */
+const OVER_AN_INDEX_OF_OBJECTS: Patience = {
+  mostBytes: MOST_BYTES,
+  eventBytes: EVENT_OBJECT_BYTES,
+  mostMs: 10_000,
+};
 
 export function patienceOver({ engine }: Pick<Store, "engine">): Patience {
   return engine === "sqlite" ? OVER_AN_INDEX : OVER_AN_INDEX_OF_OBJECTS;
@@ -51,13 +63,12 @@ export function patienceOver({ engine }: Pick<Store, "engine">): Patience {
 /** Whether what waits is enough for a write. */
 export function isEnough(
   { events, pools, known }: Waiting,
-  { mostEvents = MOST_EVENTS, mostBytes }: Patience = {},
+  { mostEvents = MOST_EVENTS, mostBytes, eventBytes = EVENT_BYTES }: Patience = {},
 ): boolean {
   if (events >= mostEvents) return true;
   if (pools < MANY_POOLS) return false;
-  return mostBytes === undefined
-    ? events < LEAST_OF_A_POOL * pools
-    : pools * WAITING_POOL_BYTES + known * KNOWN_POOL_BYTES >= mostBytes;
+  if (mostBytes === undefined) return events < LEAST_OF_A_POOL * pools;
+  return events * eventBytes + pools * WAITING_POOL_BYTES + known * KNOWN_POOL_BYTES >= mostBytes;
 }
 
 /**

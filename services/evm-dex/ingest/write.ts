@@ -61,22 +61,22 @@ export async function writeProgress(writer: Pick<BulkWriter, "write">, write: Pr
 /**
  * Begins to write the indexer's rows: events first, then the rows derived from them, the checkpoint last. One transaction on
  * SQLite; on MongoDB an interrupted write is undone from the rows beyond the checkpoint. Rows are taken as they are now: more
- * may be added meanwhile, but not flushed. `indexer.settle` follows once it is written.
+ * may be added meanwhile, but not flushed. Swaps are counted first. `indexer.settle` follows once it is written.
  */
-export function startWrite(
+export async function startWrite(
   writer: Pick<BulkWriter, "write">,
   { indexer, flushed, progress, guard }: ProgressWrite,
 ): Promise<void> {
   const { chainId, blockNumber } = progress.checkpoint;
   const states = indexer.takeStates(flushed);
-  const { rollups: rollupRows, users } = indexer.buckets.flush();
   const v2 = indexer.v2.flush();
   const lp = indexer.positions.flush();
   const oldHeaders =
     progress.headers.length === 0
       ? []
       : [removeWhere(headers, { chainId, number: { lte: blockNumber - KEPT_HEADERS } })];
-  return writer.write([
+  const { rollups: rollupRows, users } = await indexer.count(flushed);
+  await writer.write([
     ...guard(),
     // In this order, and before their events: without its row a pool's events cannot be undone.
     put(tokens, flushed.tokens),

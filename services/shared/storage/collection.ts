@@ -26,6 +26,7 @@ export type ValueOf<S extends FieldSpec> = S extends `${infer T extends FieldTyp
     : never;
 
 export type RowOf<C extends Collection> = { -readonly [K in keyof C["fields"]]: ValueOf<C["fields"][K]> };
+export type FieldOf<C extends Collection> = keyof RowOf<C> & string;
 /** The fields of a collection that can be summed: int and float, nullable or not. */
 export type SummableField<C extends Collection> = {
   [K in keyof C["fields"]]: C["fields"][K] extends "int" | "float" | "int?" | "float?" ? K : never;

@@ -2,7 +2,7 @@
  * The database port, with only what the services need: declared collections, idempotent bulk writes, indexed reads.
  * Adapters: sqlite/ (embedded default) and mongodb/. suite.ts is the contract that both must pass.
  */
-import type { Collection, RowOf, SummableField, Value } from "./collection.ts";
+import type { Collection, FieldOf, RowOf, SummableField, Value } from "./collection.ts";
 import type { RowList, Rows } from "./row-list.ts";
 
 /** A value (equality; null matches null), a set, or bounds. Nulls never satisfy bounds. */
@@ -235,8 +235,16 @@ export interface Store {
    * @param onFailure the thread has died, for this reason: from here on it is as `write`
    */
   openBulkWriter(onFailure: (reason: string) => void): BulkWriter;
-  /** A list that collects rows of a declared collection from write to write. @param orderedBy a text field */
-  openRows<C extends Collection>(target: C, orderedBy: keyof RowOf<C> & string): RowList<RowOf<C>>;
+  /**
+   * A list that collects rows of a declared collection from write to write.
+   * @param orderedBy a text field; null: rows come in the order of writing
+   * @param later fields side by side that are told after rows were taken (TakenRows): the first an integer or null, none hex
+   */
+  openRows<C extends Collection, L extends FieldOf<C> = never>(
+    target: C,
+    orderedBy: FieldOf<C> | null,
+    later?: readonly L[],
+  ): RowList<RowOf<C>, L>;
   get<C extends Collection>(from: C, key: Partial<RowOf<C>>): Promise<RowOf<C> | undefined>;
   /** The rows that exist, one per distinct key, in no particular order: one round trip for many keys. */
   getMany<C extends Collection>(from: C, keys: readonly Partial<RowOf<C>>[]): Promise<RowOf<C>[]>;

@@ -4,6 +4,7 @@ import { describeFences } from "./suite/fences.ts";
 import type { SuiteOptions } from "./suite/fixture.ts";
 import { describeHex } from "./suite/hex.ts";
 import { describeKeys } from "./suite/keys.ts";
+import { describeLaterFields } from "./suite/later-fields.ts";
 import { describePlans } from "./suite/plans.ts";
 import { describeQueries } from "./suite/queries.ts";
 import { describeRaces } from "./suite/races.ts";
@@ -24,6 +25,7 @@ export function describeStore(name: string, options: SuiteOptions): void {
     describeSums(options);
     describeWrites(options);
     describeRowLists(options);
+    describeLaterFields(options);
     describeRaces(options);
     describeFences(options);
     describePlans(options);

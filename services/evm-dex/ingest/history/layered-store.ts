@@ -30,7 +30,7 @@ export function layeredStore(
       await shared.write(steps.filter(isShared));
       await own.write(steps.filter((step) => !isShared(step)));
     },
-    openRows: (target, orderedBy) => storeOf(target).openRows(target, orderedBy),
+    openRows: (target, orderedBy, later) => storeOf(target).openRows(target, orderedBy, later),
     openBulkWriter() {
       return writeCopies(this);
     },

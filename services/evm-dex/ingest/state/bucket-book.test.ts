@@ -8,22 +8,17 @@ import { DAY, HOUR, MINUTE, SPANS, type Span } from "../../metrics/bucket.ts";
 import { poolUsers, rollups } from "../../store/collections.ts";
 import { address, CHAIN_ID, openTestStore } from "../../test/kit/rows.ts";
 import {
-  ANN,
-  anyHead,
-  BOB,
-  CID,
-  DAN,
-  EVE,
-  FAY,
-  type ModelSwap,
-  modelBuckets,
-  swapsBefore,
-} from "../../test/kit/swap-model.ts";
+  anyBatches,
+  type Batch,
+  expectModel,
+  OTHER,
+  POOL,
+  previousOf,
+  swapsOf,
+} from "../../test/kit/swap-batches.ts";
+import { ANN, BOB, CID, DAN, EVE, FAY, type ModelSwap, modelBuckets } from "../../test/kit/swap-model.ts";
 import { BucketBook, type PreviousSwap } from "./bucket-book.ts";
 import type { Detail } from "./detail.ts";
-
-const POOL = address(0x900);
-const OTHER = address(0x901);
 
 /** One write of the ingest: load, add, store. Returns what is told of the previous swaps. */
 async function addBatch(
@@ -195,37 +190,6 @@ describeLong("BucketBook", () => {
   });
 });
 
-interface Batch {
-  readonly swaps: readonly (ModelSwap & { poolAddress: string })[];
-  /** Whether the ingest is started anew after it. */
-  readonly restart: boolean;
-}
-
-/** Swaps of two pools in the order of time, in batches. */
-const anyBatches: fc.Arbitrary<Batch[]> = anyHead
-  .chain((head) =>
-    fc.tuple(
-      swapsBefore(head, { age: 3 * 86_400, unpriced: true }),
-      fc.array(fc.record({ size: fc.integer({ min: 1, max: 12 }), restart: fc.boolean() }), {
-        minLength: 1,
-        maxLength: 5,
-      }),
-      fc.array(fc.boolean(), { minLength: 1, maxLength: 7 }),
-    ),
-  )
-  .map(([list, turns, pools]) => {
-    const swaps = list.map((swap, i) => ({ ...swap, poolAddress: pools[i % pools.length] ? POOL : OTHER }));
-    const batches: Batch[] = [];
-    for (let at = 0; at < swaps.length; ) {
-      const { size, restart } = turns[batches.length % turns.length] as (typeof turns)[0];
-      batches.push({ swaps: swaps.slice(at, at + size), restart });
-      at += size;
-    }
-    return batches;
-  });
-
-const swapsOf = (batches: readonly Batch[]) => batches.flatMap(({ swaps }) => swaps);
-
 async function addAll(store: Store, batches: readonly Batch[], detail?: Detail): Promise<PreviousSwap[]> {
   let book = new BucketBook(store, CHAIN_ID, detail);
   const previous: PreviousSwap[] = [];
@@ -234,57 +198,4 @@ async function addAll(store: Store, batches: readonly Batch[], detail?: Detail):
     if (restart) book = new BucketBook(store, CHAIN_ID, detail);
   }
   return previous;
-}
-
-async function expectModel(
-  store: Store,
-  {
-    poolAddress,
-    swaps,
-    spans = SPANS,
-  }: {
-    poolAddress: string;
-    swaps: readonly (ModelSwap & { poolAddress: string })[];
-    spans?: readonly Span[];
-  },
-): Promise<void> {
-  const own = swaps.filter((swap) => swap.poolAddress === poolAddress);
-  for (const span of spans) {
-    const rows = await store.find(rollups, { filter: { chainId: CHAIN_ID, poolAddress, span } });
-    const expected = modelBuckets(own, span).map((bucket) => ({
-      chainId: CHAIN_ID,
-      poolAddress,
-      span,
-      ...bucket,
-    }));
-    expect(rows, `span ${span}`).to.deep.equal(expected);
-    const users = rows.reduce((sum, { lastSeenUsers }) => sum + lastSeenUsers, 0);
-    expect(users, `users of span ${span}`).to.equal(new Set(own.map(({ user }) => user)).size);
-  }
-  const users = await store.find(poolUsers, { filter: { chainId: CHAIN_ID, poolAddress } });
-  const lastMinutes = new Map(own.map(({ user, time }) => [user, time - (time % 60)]));
-  expect(new Map(users.map(({ user, lastMinute }) => [user, lastMinute]))).to.deep.equal(lastMinutes);
-}
-
-/** From the whole list before: the user's last swap, and who was seen last where this one takes them away from. */
-function previousOf(
-  before: readonly (ModelSwap & { poolAddress: string })[],
-  swap: { user: string; poolAddress: string; time: number },
-): PreviousSwap {
-  const lastOf = new Map(
-    before
-      .filter(({ poolAddress }) => poolAddress === swap.poolAddress)
-      .map(({ user, time }) => [user, time] as const),
-  );
-  const last = lastOf.get(swap.user);
-  if (last === undefined) return { minute: null, users: null };
-  const left = SPANS.filter((span) => Math.floor(last / span) !== Math.floor(swap.time / span));
-  const seen = left.map(
-    (span) =>
-      [...lastOf.values()].filter((time) => Math.floor(time / span) === Math.floor(last / span)).length,
-  );
-  return {
-    minute: last - (last % 60),
-    users: seen.length === 0 ? null : seen.map((count) => count.toString(16)).join(" "),
-  };
 }

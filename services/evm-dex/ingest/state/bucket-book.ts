@@ -7,8 +7,9 @@ import type { Detail } from "./detail.ts";
 import { PairFilter } from "./pair-filter.ts";
 import { type PoolRows, RecentPoolRows } from "./pool-rows.ts";
 import { NO_ROW } from "./recent-table.ts";
+import { NEVER } from "./user-table.ts";
 
-interface UserSwap extends BucketSwap {
+export interface UserSwap extends BucketSwap {
   readonly poolAddress: string;
   readonly user: string;
   readonly time: number;
@@ -20,6 +21,12 @@ export interface PreviousSwap {
   readonly minute: number | null;
   /** previousUsers of the swap's row. */
   readonly users: string | null;
+}
+
+/** The rows that a book has changed. */
+export interface CountedRows {
+  readonly rollups: Rows<RollupRow>;
+  readonly users: Rows<PoolUserRow>;
 }
 
 /** More pairs than a filter of its size tells apart. */
@@ -59,8 +66,8 @@ export class BucketBook {
     this.#isWhole = detail === "events";
     this.#spans = this.#isWhole ? SPANS : SPANS.filter((span) => span !== DAY);
     this.#firstKept = detail === "hours" ? 1 : 0;
-    this.#takenRollups = store.openRows(rollups, "poolAddress");
-    this.#takenUsers = store.openRows(poolUsers, "poolAddress");
+    this.#takenRollups = store.openRows(rollups, null);
+    this.#takenUsers = store.openRows(poolUsers, null);
   }
 
   /**
@@ -74,9 +81,7 @@ export class BucketBook {
     const chainId = this.#chainId;
     if (this.#stored === "unread")
       this.#stored = (await hasPoolUsers(this.#store, chainId)) ? undefined : new PairFilter();
-    const stored = this.#stored;
     const batch = ++this.#batch;
-    // Some more than once.
     const users: { poolAddress: string; user: string }[] = [];
     const buckets: BucketKey[] = [];
     const want = (rows: PoolRows, time: number, first = 0) => {
@@ -89,16 +94,15 @@ export class BucketBook {
         lastTime ??= lastTimeOf(poolAddress);
         if (start > lastTime) continue;
         buckets.push({ poolAddress, span, start });
+        // Looked up once. A last minute has one row for all.
+        if (i >= this.#firstKept) this.#rollups.addAbsent(rows.number, i, start);
       }
     };
     for (const { poolAddress, user, time } of swaps) {
       const minute = startOf(time, MINUTE);
       const rows = this.#rows.get(poolAddress);
-      const known = this.#users.find(rows.number, user);
-      if (known === NO_ROW) {
-        if (stored?.mayHave(rows.hash, this.#users.words) ?? true) users.push({ poolAddress, user });
-      } else if (this.#users.minuteOf(known) !== minute)
-        want(rows, this.#users.minuteOf(known), this.#firstKept);
+      const left = this.#minuteOf(rows, user, users);
+      if (left !== NEVER && left !== minute) want(rows, left, this.#firstKept);
       if (rows.preparedBatch === batch && rows.preparedMinute === minute) continue;
       rows.preparedBatch = batch;
       rows.preparedMinute = minute;
@@ -106,13 +110,25 @@ export class BucketBook {
     }
     for (const { poolAddress, user, lastMinute } of await getPoolUsers(this.#store, { chainId, users })) {
       const rows = this.#rows.get(poolAddress);
-      this.#users.add(rows.number, user, lastMinute);
+      this.#users.setMinute(this.#users.find(rows.number, user), lastMinute);
       want(rows, lastMinute, this.#firstKept);
     }
     for (const row of await getRollups(this.#store, { chainId, buckets })) {
       const span = SPANS.indexOf(row.span as Span);
-      this.#rollups.set(this.#begin(this.#rows.get(row.poolAddress), span, row.start), row);
+      const rows = this.#rows.get(row.poolAddress);
+      const noted = this.#find(rows, span, row.start);
+      this.#rollups.set(noted === NO_ROW ? this.#begin(rows, span, row.start) : noted, row);
     }
+  }
+
+  /** The minute of a user's last swap in a pool; NEVER also where it is to be looked up: then the user is among `wanted`. */
+  #minuteOf(rows: PoolRows, user: string, wanted: { poolAddress: string; user: string }[]): number {
+    const known = this.#users.find(rows.number, user);
+    if (known !== NO_ROW) return this.#users.minuteOf(known);
+    const isNew = this.#stored instanceof PairFilter && !this.#stored.mayHave(rows.hash, this.#users.words);
+    if (!isNew) wanted.push({ poolAddress: rows.poolAddress, user });
+    this.#users.add(rows.number, user, NEVER);
+    return NEVER;
   }
 
   /** Adds one swap; returns what is to be known of its user's previous one where this one is undone. */
@@ -121,7 +137,8 @@ export class BucketBook {
     const minute = startOf(time, MINUTE);
     const rows = this.#rows.get(poolAddress);
     const known = this.#users.find(rows.number, user);
-    const previous = known === NO_ROW ? null : this.#users.minuteOf(known);
+    const last = known === NO_ROW ? NEVER : this.#users.minuteOf(known);
+    const previous = last === NEVER ? null : last;
     let left: string | null = null;
     for (let i = 0; i < this.#spans.length; i++) {
       const span = this.#spans[i] as Span;
@@ -134,19 +151,20 @@ export class BucketBook {
     }
     // A row that told only some of its buckets would be read as one that tells all; final rows need not tell.
     if (!this.#isWhole) left = null;
-    if (known === NO_ROW) this.#addUser(rows, user, minute);
-    else if (previous !== minute) {
-      this.#users.setMinute(known, minute);
-      this.#rows.changeUser(rows, known);
+    if (last !== minute) {
+      const row = known === NO_ROW ? this.#users.add(rows.number, user, minute) : known;
+      this.#users.setMinute(row, minute);
+      this.#rows.changeUser(rows, row);
     }
+    if (last === NEVER) this.#noteStored(rows);
     return { minute: previous, users: left };
   }
 
-  #addUser(rows: PoolRows, user: string, minute: number): void {
-    this.#rows.changeUser(rows, this.#users.add(rows.number, user, minute));
+  /** Notes that the user who was looked up last will be stored. */
+  #noteStored({ hash }: PoolRows): void {
     // What is added before it is asked whether the store is empty may be stored then.
     if (this.#stored === "unread") this.#stored = undefined;
-    this.#stored?.add(rows.hash, this.#users.words);
+    this.#stored?.add(hash, this.#users.words);
   }
 
   /**
@@ -155,7 +173,7 @@ export class BucketBook {
    */
   #leave(rows: PoolRows, span: number, start: number): number {
     const row = this.#find(rows, span, start);
-    if (row === NO_ROW) return -1;
+    if (row === NO_ROW || this.#rollups.isAbsent(row)) return -1;
     this.#rows.changeRollup(rows, row);
     return this.#rollups.removeUser(row);
   }
@@ -166,6 +184,7 @@ export class BucketBook {
     if (current !== NO_ROW && this.#rollups.startOf(current) === start) return current;
     const found = this.#find(rows, span, start);
     const row = found === NO_ROW ? this.#begin(rows, span, start) : found;
+    if (this.#rollups.isAbsent(row)) this.#rollups.begin(row, start);
     this.#rows.changeRollup(rows, row);
     rows.current[span] = row;
     return row;
@@ -186,8 +205,11 @@ export class BucketBook {
     return row !== NO_ROW && this.#rollups.startOf(row) === start ? row : NO_ROW;
   }
 
-  /** Returns the rows that changed since the last flush, by pool and user: the order of the pages that they go to. */
-  flush(): { rollups: Rows<RollupRow>; users: Rows<PoolUserRow> } {
+  /**
+   * Adds the rows that changed since the last time to what is flushed, by pool and user; keeps few of them in memory. Between two
+   * flushes pools come in the order of their addresses: it is that of the pages that rows go to.
+   */
+  collect(): void {
     const chainId = this.#chainId;
     for (const { poolAddress, changedRollup, changedUser } of this.#rows.changed()) {
       for (const row of this.#rollups.takeChanged(changedRollup))
@@ -199,6 +221,11 @@ export class BucketBook {
     }
     this.#rows.age();
     if (this.#stored instanceof PairFilter && this.#stored.count > MOST_PAIRS) this.#stored = undefined;
+  }
+
+  /** Returns the rows that changed since the last flush. */
+  flush(): CountedRows {
+    this.collect();
     return { rollups: this.#takenRollups.take(), users: this.#takenUsers.take() };
   }
 

@@ -1,6 +1,6 @@
 import { quantizeUsd } from "../../../shared/pricing/quantize.ts";
 import type { Store } from "../../../shared/storage/port.ts";
-import type { RowList, Rows } from "../../../shared/storage/row-list.ts";
+import { orderOf, type RowList, type Rows, type TakenRows } from "../../../shared/storage/row-list.ts";
 import { toWholeTokens } from "../../metrics/pool-price.ts";
 import type { SwapAmounts } from "../../metrics/usd.ts";
 import { pairValues } from "../../price/pair-values.ts";
@@ -19,13 +19,15 @@ import {
 import { toLinkRow } from "../../store/price-links.ts";
 import type { GaugeRow } from "../../store/v2-collections.ts";
 import type { FeedAnswer } from "../feeds/feed-contracts.ts";
-import { BucketBook } from "./bucket-book.ts";
+import { BucketBook, type CountedRows } from "./bucket-book.ts";
+import { COUNTED_FIELDS, type CountedField, countSwaps } from "./count-swaps.ts";
 import type { Detail } from "./detail.ts";
 import { GaugeBook } from "./gauge-book.ts";
 import { LastEvents } from "./last-events.ts";
 import { LpBook, type PositionKey } from "./lp-book.ts";
-import { PoolBook, type PoolEntry, toStateRow } from "./pool-book.ts";
+import { lastTimeOf, PoolBook, type PoolEntry, toStateRow } from "./pool-book.ts";
 import { PoolPrices } from "./pool-prices.ts";
+import { type TakenSwaps, UncountedSwaps } from "./uncounted-swaps.ts";
 import { V2Book } from "./v2-book.ts";
 
 /** One decoded event with its position on the chain. */
@@ -52,12 +54,21 @@ interface AddedEvent {
   readonly tickTravel: number | null;
   /** After the event. */
   readonly state: unknown;
+  /** Of the pool, before the event: as of BucketBook.prepare. */
+  readonly lastTime: number;
+}
+
+interface SwapDetails {
+  readonly event: PoolEvent;
+  readonly moved: RawPair;
 }
 
 /** Rows that a batch adds to the store, apart from the absolute rows of the books. */
 export interface FlushedRows {
   /** By pool: the order of the pages that they go to. */
-  readonly events: Rows<PoolEventRow>;
+  readonly events: TakenRows<PoolEventRow, CountedField>;
+  /** Of these events: to be counted before they are put. */
+  readonly swaps: TakenSwaps;
   readonly pools: PoolRow[];
   readonly tokens: TokenRow[];
   readonly gauges: GaugeRow[];
@@ -87,7 +98,8 @@ export class Indexer {
   readonly positions: LpBook;
   readonly gauges = new GaugeBook();
   readonly prices: PoolPrices;
-  readonly #events: RowList<PoolEventRow>;
+  readonly #events: RowList<PoolEventRow, CountedField>;
+  readonly #swaps = new UncountedSwaps();
   readonly #newPools = new Map<string, PoolRow>();
   readonly #newTokens = new Map<string, TokenRow>();
   readonly #links: RowList<PriceLinkRow>;
@@ -104,10 +116,10 @@ export class Indexer {
     detail: Detail = "events",
   ) {
     this.chainId = chain.chainId;
-    const events = store.openRows(poolEvents, "poolAddress");
+    const events = store.openRows(poolEvents, "poolAddress", COUNTED_FIELDS);
     this.#events = detail === "events" ? events : new LastEvents(events);
     this.#links = store.openRows(priceLinks, "token");
-    this.#states = store.openRows(poolStates, "poolAddress");
+    this.#states = store.openRows(poolStates, null);
     this.pools = new PoolBook(store, chain.chainId);
     this.buckets = new BucketBook(store, chain.chainId, detail);
     this.v2 = new V2Book(store, chain.chainId);
@@ -140,24 +152,22 @@ export class Indexer {
     return { events: this.#added, pools: this.#touched.size, known: this.pools.size };
   }
 
-  /** Loads all rows that the blocks will change but positions. Pools must have been added and anchored before. */
+  /**
+   * Loads what the blocks will change of v2 pools, but positions. Pools must have been added and anchored before. Other swaps are
+   * counted when they are written.
+   */
   async prepare(blocks: readonly BlockEvents[]): Promise<void> {
-    const swaps: { poolAddress: string; user: string; time: number }[] = [];
     const v2Swaps: { poolAddress: string; time: number }[] = [];
     for (const { time, events } of blocks) {
-      for (const { event, poolAddress: pool, sender } of events) {
+      for (const { event, poolAddress: pool } of events) {
         if (event.kind !== "swap") continue;
         const entry = this.pools.get(pool);
         if (entry === undefined) throw new Error(`Pool ${pool} was not loaded before its events.`);
         // The same text for all that look it up, and not that of each event: it is compared by its place.
-        const { poolAddress } = entry.row;
-        if (entry.protocol.swapFees !== undefined) v2Swaps.push({ poolAddress, time });
-        else swaps.push({ poolAddress, user: sender, time });
+        if (entry.protocol.swapFees !== undefined) v2Swaps.push({ poolAddress: entry.row.poolAddress, time });
       }
     }
-    const lastTimeOf = (pool: string) => this.pools.lastTimeOf(pool);
-    await this.buckets.prepare(swaps, lastTimeOf);
-    await this.v2.prepare(v2Swaps, lastTimeOf);
+    await this.v2.prepare(v2Swaps, (pool) => this.pools.lastTimeOf(pool));
   }
 
   /** Loads the positions that the blocks will change; returns those that are not stored, each with its first block. */
@@ -211,6 +221,7 @@ export class Indexer {
     const { event } = placed;
     entry.anchor ??= protocol.write(before);
     const state = protocol.apply(before, event, block.time);
+    const lastTime = lastTimeOf(entry);
     entry.state = state;
     entry.lastBlock = block.number;
     entry.lastTime = block.time;
@@ -223,11 +234,11 @@ export class Indexer {
       });
     }
     const tickTravel = event.kind === "swap" ? protocol.tickTravel(before, event) : null;
-    return { placed, entry, tickTravel, state };
+    return { placed, entry, tickTravel, state, lastTime };
   }
 
   /** An event's row, with the prices at the end of its block; counts swaps. */
-  #rowOf({ placed, entry, tickTravel, state }: AddedEvent, block: BlockEvents): PoolEventRow {
+  #rowOf({ placed, entry, tickTravel, state, lastTime }: AddedEvent, block: BlockEvents): PoolEventRow {
     const { protocol, row: pool } = entry;
     const moved = protocol.moved(placed.event);
     const row: PoolEventRow = {
@@ -250,13 +261,14 @@ export class Indexer {
       previousMinute: null,
       previousUsers: null,
     };
-    if (row.kind === "swap") this.#count(row, { entry, event: placed.event, moved, state });
+    if (row.kind === "swap") this.#value(row, { entry, event: placed.event, moved, state, lastTime });
     return row;
   }
 
-  #count(
+  /** Values a swap, and notes it to be counted. */
+  #value(
     row: PoolEventRow,
-    { entry, event, moved, state }: { entry: PoolEntry; event: PoolEvent; moved: RawPair; state: unknown },
+    { entry, event, moved, state, lastTime }: Omit<AddedEvent, "placed" | "tickTravel"> & SwapDetails,
   ): void {
     const { protocol, row: pool } = entry;
     const swap = this.#valued(pool, {
@@ -271,7 +283,7 @@ export class Indexer {
       this.v2.add({ poolAddress, time, blockNumber, logIndex, txHash, valueUsd, feeUsd, moved, fees });
       return;
     }
-    const previous = this.buckets.add({
+    const swapped = {
       poolAddress: row.poolAddress,
       user: row.sender,
       time: row.time,
@@ -280,9 +292,8 @@ export class Indexer {
       tickTravel: row.tickTravel ?? 0,
       // A pool has a price after a swap.
       closePrice: protocol.price(state, pool) ?? 0,
-    });
-    row.previousMinute = previous.minute;
-    row.previousUsers = previous.users;
+    };
+    row.previousMinute = this.#swaps.add(swapped, lastTime);
   }
 
   /** A swap's amounts with the prices to value it: its own price is that at which it was made. */
@@ -304,8 +315,18 @@ export class Indexer {
 
   /** The states of flushed pools as they are now. */
   takeStates({ touched }: FlushedRows): Rows<PoolStateRow> {
-    for (const entry of touched) this.#states.add(toStateRow(entry));
+    for (const i of orderOf(touched.map(({ row }) => row.poolAddress)))
+      this.#states.add(toStateRow(touched[i] as PoolEntry));
     return this.#states.take();
+  }
+
+  /**
+   * Counts the swaps of flushed rows; returns what they change. More may be added meanwhile, but no other rows may be counted
+   * before these are written.
+   */
+  async count({ events, swaps }: FlushedRows): Promise<CountedRows> {
+    await countSwaps(swaps, { book: this.buckets, events });
+    return this.buckets.flush();
   }
 
   /** To be called once flushed rows are written. */
@@ -341,6 +362,7 @@ export class Indexer {
   flush(): FlushedRows {
     const taken = {
       events: this.#events.take(),
+      swaps: this.#swaps.take(),
       pools: [...this.#newPools.values()],
       tokens: [...this.#newTokens.values()],
       gauges: this.#newGauges.splice(0),

@@ -1,15 +1,16 @@
 import { MEDIAN_WINDOW_SECONDS } from "../../../shared/pricing/median.ts";
-import type { RowList, Rows } from "../../../shared/storage/row-list.ts";
+import type { RowList, TakenRows } from "../../../shared/storage/row-list.ts";
 import { HOUR, startOf } from "../../metrics/bucket.ts";
 import type { PoolEventRow } from "../../store/collections.ts";
+import type { CountedField } from "./count-swaps.ts";
 
 /**
  * Of the events since the last time, those that are read of a chunk whose events do not stay: each pool's last one of every
  * hour, of which states and TVL are told; and all of the last five minutes, with each pool's last one before them, from which
  * medians go on after a kill.
  */
-export class LastEvents implements RowList<PoolEventRow> {
-  readonly #kept: RowList<PoolEventRow>;
+export class LastEvents implements RowList<PoolEventRow, CountedField> {
+  readonly #kept: RowList<PoolEventRow, CountedField>;
   /** By pool, the last event before the five minutes, unless it is among `#kept`. */
   readonly #settled = new Map<string, PoolEventRow>();
   /** Events of the last five minutes, from a place on. */
@@ -17,7 +18,7 @@ export class LastEvents implements RowList<PoolEventRow> {
   #first = 0;
 
   /** @param kept takes what stays */
-  constructor(kept: RowList<PoolEventRow>) {
+  constructor(kept: RowList<PoolEventRow, CountedField>) {
     this.#kept = kept;
   }
 
@@ -47,7 +48,7 @@ export class LastEvents implements RowList<PoolEventRow> {
     this.#settled.set(poolAddress, row);
   }
 
-  take(): Rows<PoolEventRow> {
+  take(): TakenRows<PoolEventRow, CountedField> {
     for (const row of this.#settled.values()) this.#kept.add(row);
     for (let i = this.#first; i < this.#recent.length; i++) this.#kept.add(this.#recent[i] as PoolEventRow);
     this.#settled.clear();

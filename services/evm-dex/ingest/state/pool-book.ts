@@ -173,14 +173,11 @@ export class PoolBook {
     return this.get(address)?.lastBlock ?? this.#index.lastBlockOf(address);
   }
 
-  /**
-   * Unix seconds of the last event of a pool that was prepared. Infinity without one: events before the index may be
-   * merged into its buckets before its state says so.
-   */
+  /** As `lastTimeOf`, of a pool that was prepared. */
   lastTimeOf(address: string): number {
     const entry = this.get(address);
     if (entry === undefined) throw new Error(`Pool ${address} was not loaded.`);
-    return entry.lastBlock < 0 ? Number.POSITIVE_INFINITY : entry.lastTime;
+    return lastTimeOf(entry);
   }
 
   /** Pools whose balances were read beyond a block. */
@@ -233,6 +230,14 @@ export class PoolBook {
   get size(): number {
     return this.#index.size;
   }
+}
+
+/**
+ * Unix seconds of the last event of a pool. Infinity without one: events before the index may be merged into its buckets before
+ * its state says so.
+ */
+export function lastTimeOf({ lastBlock, lastTime }: PoolEntry): number {
+  return lastBlock < 0 ? Number.POSITIVE_INFINITY : lastTime;
 }
 
 function toEntry(row: PoolRow, stored: PoolStateRow | undefined): PoolEntry {

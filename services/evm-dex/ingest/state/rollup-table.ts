@@ -40,6 +40,16 @@ export class RollupTable {
     return this.#add(pool, rollupKey(span, start), start);
   }
 
+  /** Notes that a bucket is not stored, until it is found to be, or begins. */
+  addAbsent(pool: number, span: number, start: number): void {
+    const row = this.add(pool, span, start);
+    this.#table.values[WIDTH * row + LAST_SEEN_USERS] = Number.NaN;
+  }
+
+  isAbsent(row: number): boolean {
+    return Number.isNaN(this.#table.values[WIDTH * row + LAST_SEEN_USERS]);
+  }
+
   addLastMinute(pool: number, start: number): number {
     return this.#add(pool, LAST_MINUTE, start);
   }

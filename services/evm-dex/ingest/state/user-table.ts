@@ -3,6 +3,8 @@ import { RecentTable } from "./recent-table.ts";
 
 /** Most users kept in memory between writes, some 60 bytes each. */
 const MAX_USERS = 80_000;
+/** In place of the minute of a user who has not swapped in the pool. */
+export const NEVER = -1;
 /** A pool's number, then the user's address. */
 const KEY_WORDS = 1 + ADDRESS_WORDS;
 
@@ -18,7 +20,7 @@ export class UserTable {
     return this.#table.find();
   }
 
-  /** Adds one that is absent. */
+  /** Adds one that is absent. @param lastMinute or NEVER */
   add(pool: number, user: string, lastMinute: number): number {
     this.#want(pool, user);
     const row = this.#table.add();

@@ -95,6 +95,7 @@ async function indexBlock(recorded: RecordedBlock): Promise<{ flushed: FlushedRo
   await indexer.prepare([block]);
   indexer.addBlock(block);
   const answer = { flushed: indexer.flush(), weth: indexer.prices.usd(WETH) };
+  await indexer.count(answer.flushed);
   await store.close();
   return answer;
 }

@@ -8,7 +8,7 @@ import { setMaxListeners } from "node:events";
 import type { ClientSession, Db, Document, Collection as MongoCollection } from "mongodb";
 import { ConfigError } from "../../settings/env.ts";
 import { writeCopies } from "../bulk-writer.ts";
-import type { Collection, RowOf, SummableField } from "../collection.ts";
+import type { Collection, FieldOf, RowOf, SummableField } from "../collection.ts";
 import { compileCollection, DeclaredCollections } from "../declaration.ts";
 import type {
   BulkWriter,
@@ -200,8 +200,12 @@ class MongoStore implements Store {
     if (this.#server.readOnly) throw new Error("Cannot write: this process may only read the store");
   }
 
-  openRows<C extends Collection>(_of: C, orderedBy: keyof RowOf<C> & string): RowList<RowOf<C>> {
-    return new ObjectRowList(orderedBy);
+  openRows<C extends Collection, L extends FieldOf<C> = never>(
+    _of: C,
+    orderedBy: FieldOf<C> | null,
+    later?: readonly L[],
+  ): RowList<RowOf<C>, L> {
+    return new ObjectRowList(orderedBy, later);
   }
 
   /** The server works beside this process in any case. */

@@ -5,7 +5,7 @@
  * storage.bench.ts measures it and names the bottleneck.
  */
 import { writeCopies } from "../bulk-writer.ts";
-import type { Collection, RowOf, SummableField } from "../collection.ts";
+import type { Collection, FieldOf, RowOf, SummableField } from "../collection.ts";
 import {
   type CompiledCollection,
   compileCollection,
@@ -196,12 +196,13 @@ class SqliteStore implements Store {
     }
   }
 
-  openRows<C extends Collection>(target: C, orderedBy: keyof RowOf<C> & string): RowList<RowOf<C>> {
-    return new PackedRowList(this.#collections.get(target), {
-      orderedBy,
-      pool: this.#pool,
-      file: this.#spill,
-    });
+  openRows<C extends Collection, L extends FieldOf<C> = never>(
+    target: C,
+    orderedBy: FieldOf<C> | null,
+    later: readonly L[] = [],
+  ): RowList<RowOf<C>, L> {
+    const place = { pool: this.#pool, file: this.#spill };
+    return new PackedRowList(this.#collections.get(target), { orderedBy, later, ...place });
   }
 
   openBulkWriter(onFailure: (reason: string) => void): BulkWriter {

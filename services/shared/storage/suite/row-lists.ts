@@ -66,5 +66,18 @@ export function describeRowLists(options: SuiteOptions): void {
         expect(stored.get(keyOf(sample(MANY - 1)))).to.deep.equal(rows.at(-1));
       }
     });
+
+    it("come in the order of writing where they have no field to be ordered by", async () => {
+      const list = fixture.store.openRows(samples, null);
+      const rows = Array.from({ length: MANY }, (_, i) => sample((i * 7) % MANY, { symbol: `T${i}` }));
+      for (let round = 0; round < 2; round++) {
+        for (const row of rows) list.add(row);
+        const taken = list.take();
+        expect([...taken].map(({ symbol }) => symbol)).to.deep.equal(rows.map(({ symbol }) => symbol));
+        await fixture.store.write([put(samples, taken)]);
+        const stored = await storedByKey();
+        expect(rows.every((row) => stored.get(keyOf(row))?.symbol === row.symbol)).to.equal(true);
+      }
+    });
   });
 }

@@ -9,6 +9,15 @@ export interface PackedCells {
   readonly parts: readonly PackedPart[];
   /** The descriptor of the file that has the segments without a block. */
   readonly file?: number | undefined;
+  /** Cells from a column on that were packed later; absent = there are none. */
+  readonly later?: LaterCells | undefined;
+}
+
+/** In place of these a row has null, and they stay so, or in the first of them its row here. */
+interface LaterCells {
+  readonly column: number;
+  /** In memory, of one part with an order. */
+  readonly cells: PackedCells;
 }
 
 export interface PackedPart {
@@ -34,6 +43,9 @@ export interface Segment {
 
 /** Fills `into` with the cells of the next row, from a place on. */
 export type NextRow = (into: Cell[], place: number) => void;
+
+/** In an order, of a row that is not there. */
+export const NO_PLACE = 2 ** 32 - 1;
 
 /** The first byte of a cell, and what follows it. */
 export const KINDS = {

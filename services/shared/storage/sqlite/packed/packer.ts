@@ -21,6 +21,8 @@ export interface PackerOptions {
   readonly isHex?: readonly boolean[];
   /** Where full blocks go; absent = they stay in memory. */
   readonly file?: SpillFile | undefined;
+  /** The first ones stay in any case. */
+  readonly blocksInMemory?: number;
 }
 
 /** A packer's blocks in a file. */
@@ -40,6 +42,7 @@ export class CellPacker {
   readonly #pool: BlockPool;
   readonly #isHex: readonly boolean[];
   readonly #spilled: Spilled | undefined;
+  readonly #blocksInMemory: number;
   #full: Segment[] = [];
   #count = 0;
   #block: Uint8Array | undefined;
@@ -53,7 +56,8 @@ export class CellPacker {
   #hex: (string | undefined)[] = [];
   #hexAt: number[] = [];
 
-  constructor(width: number, { pool, isHex = [], file }: PackerOptions) {
+  constructor(width: number, { pool, isHex = [], file, blocksInMemory = 0 }: PackerOptions) {
+    this.#blocksInMemory = blocksInMemory;
     this.#width = width;
     this.#pool = pool;
     this.#isHex = isHex;
@@ -169,7 +173,7 @@ export class CellPacker {
   /** Puts a block into the file, and lets another one have its memory; returns its place there, undefined where it stays. */
   #spill(block: Uint8Array, { textEnd }: Pick<Segment, "textEnd">): number | undefined {
     const { file, places } = this.#spilled ?? {};
-    if (textEnd > BLOCK_BYTES) return undefined;
+    if (textEnd > BLOCK_BYTES || this.#full.length < this.#blocksInMemory) return undefined;
     const place = file?.write(block, textEnd);
     if (place === undefined) return undefined;
     places?.add(place);

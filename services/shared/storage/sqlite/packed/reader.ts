@@ -1,3 +1,4 @@
+import { UNTOLD } from "../../row-list.ts";
 import type { Cell } from "../cell.ts";
 import { BLOCK_BITS, BLOCK_BYTES } from "./blocks.ts";
 import {
@@ -6,6 +7,7 @@ import {
   HEAD_BYTES,
   KINDS,
   type NextRow,
+  NO_PLACE,
   type PackedCells,
   type PackedPart,
   type Segment,
@@ -21,7 +23,15 @@ const { text: TEXT, longText: LONG_TEXT, bytes: BYTES, sameBytes: SAME_BYTES } =
 /** Reads rows from the first one on. The bytes of a row may change once the thread has read ROWS_A_CALL more. */
 export function readCells(cells: PackedCells): NextRow {
   const reader = new CellReader(cells);
-  return (into, place) => reader.next(into, place);
+  const { later } = cells;
+  if (later === undefined) return (into, place) => reader.next(into, place);
+  const laterReader = new CellReader(later.cells);
+  return (into, place) => {
+    reader.next(into, place);
+    const at = place + later.column;
+    const row = into[at] as number | null;
+    if (row !== null) laterReader.read(row, into, at);
+  };
 }
 
 class CellReader {
@@ -76,6 +86,14 @@ class CellReader {
     this.#read = 0;
   }
 
+  /** A row of the only part, of which none may be in a file. */
+  read(row: number, into: Cell[], place: number): void {
+    if (this.#parts === 0) this.#openPart();
+    if ((this.#part.order?.[row] ?? NO_PLACE) === NO_PLACE) throw new Error(UNTOLD(row));
+    this.#read = row;
+    this.next(into, place);
+  }
+
   next(into: Cell[], place: number): void {
     const end = place + this.#cells.width;
     let at = this.#openRow();
@@ -128,7 +146,7 @@ class CellReader {
     }
     this.#read += 1;
     this.#unread -= 1;
-    noteRow();
+    if (this.#lent.length > 0) noteRow();
     if (this.#unread === 0) this.#leavePart();
     this.#rows += 1;
     this.#segment = segment;

@@ -1,50 +1,48 @@
-import type { RowList, Rows } from "../../row-list.ts";
+import type { RowList, TakenRows } from "../../row-list.ts";
 import type { Stored } from "../../values.ts";
 import { type Cell, hexOf } from "../cell.ts";
 import { type Entry, encodeCells, encodeToPack, rowsOf } from "../rows.ts";
 import type { NextRow, PackedCells } from "./cells.ts";
+import { LaterCells, type LaterFields, laterFieldsOf } from "./later-cells.ts";
+import { OrderedRows } from "./ordered-rows.ts";
 import { readCells } from "./reader.ts";
-import { DIGITS, digitOf, orderParts, UnorderedRows, type WaitingPlace } from "./unordered-rows.ts";
+import { RowsToOrder, type WaitingPlace, type WaitingRows } from "./unordered-rows.ts";
 
 /** So many blocks of a list stay in memory: rows of some 2,000 events. */
 const BLOCKS_IN_MEMORY = 8;
 
-/**
- * Rows that wait as packed cells. Where they are many, and ordered by hex, those that come later wait in a file, by the first
- * digit: they are put in order a part at a time.
- */
-export class PackedRowList<R extends Readonly<Record<string, unknown>>> implements RowList<R> {
+interface PackedRowListOptions<R, L extends keyof R> extends Omit<WaitingPlace, "blocksInMemory"> {
+  /** A text field; null: rows come in the order of writing. */
+  readonly orderedBy: keyof R | null;
+  /** Fields that are told after rows were taken. */
+  readonly later?: readonly L[];
+  readonly blocksInMemory?: number;
+}
+
+/** Rows that wait as packed cells, many of them in a file. */
+export class PackedRowList<R extends Readonly<Record<string, unknown>>, L extends keyof R = never>
+  implements RowList<R, L>
+{
   readonly #entry: Entry;
-  readonly #orderedBy: keyof R;
   readonly #place: WaitingPlace;
+  readonly #later: LaterFields | undefined;
+  readonly #rows: WaitingRows;
   readonly #cells: Stored[];
-  /** Of the first rows; the others are put apart. */
-  readonly #mostBlocks: number;
-  readonly #first: UnorderedRows;
-  /** By digit. */
-  #parts: UnorderedRows[] = [];
   #length = 0;
 
-  /**
-   * @param orderedBy a text field
-   * @param blocksInMemory at most, where there is a file
-   */
   constructor(
     entry: Entry,
-    {
-      orderedBy,
-      blocksInMemory = BLOCKS_IN_MEMORY,
-      ...place
-    }: { orderedBy: keyof R; blocksInMemory?: number } & WaitingPlace,
+    { orderedBy, later = [], blocksInMemory = BLOCKS_IN_MEMORY, ...where }: PackedRowListOptions<R, L>,
   ) {
     const { fields } = entry.declared;
+    const place = { blocksInMemory, ...where };
     this.#entry = entry;
-    this.#orderedBy = orderedBy;
     this.#place = place;
+    this.#later = later.length === 0 ? undefined : laterFieldsOf(entry, later as readonly string[]);
     this.#cells = new Array(fields.length).fill(null);
-    const isHex = fields.some(({ name, type }) => name === orderedBy && type === "hex");
-    this.#mostBlocks = isHex && place.file !== undefined ? blocksInMemory : Number.POSITIVE_INFINITY;
-    this.#first = new UnorderedRows(entry, { pool: place.pool });
+    const column = fields.findIndex(({ name }) => name === orderedBy);
+    this.#rows =
+      orderedBy === null ? new OrderedRows(entry, place) : new RowsToOrder(entry, { column, place });
   }
 
   get length(): number {
@@ -53,48 +51,39 @@ export class PackedRowList<R extends Readonly<Record<string, unknown>>> implemen
 
   /** @throws TypeError for a value that its field cannot hold. */
   add(row: R): void {
-    const orderedBy = row[this.#orderedBy] as string;
-    const rows = this.#rowsOf(orderedBy);
     // Throws, and names the field and its text.
-    if (!rows.add(encodeToPack(this.#entry, row, this.#cells), orderedBy)) encodeCells(this.#entry, row, []);
+    if (!this.#rows.add(encodeToPack(this.#entry, row, this.#cells))) encodeCells(this.#entry, row, []);
     this.#length += 1;
   }
 
-  #rowsOf(hex: string): UnorderedRows {
-    if (this.#first.blocks < this.#mostBlocks) return this.#first;
-    if (this.#parts.length === 0)
-      this.#parts = Array.from({ length: DIGITS }, () => new UnorderedRows(this.#entry, this.#place));
-    return this.#parts[digitOf(hex)] as UnorderedRows;
-  }
-
-  take(): PackedRows<R> {
-    const first = this.#first.take();
-    const parts = this.#parts.map((rows) => rows.take());
-    const cells: PackedCells = {
-      width: this.#cells.length,
-      count: this.#length,
-      parts: orderParts(first, parts),
-      file: this.#place.file?.descriptor,
-    };
-    this.#parts = [];
+  take(): PackedRows<R, L> {
+    const { parts, giveBack } = this.#rows.take();
+    const { file, pool } = this.#place;
+    const cells = { width: this.#cells.length, count: this.#length, parts, file: file?.descriptor };
     this.#length = 0;
-    const giveBack = () => {
-      for (const { giveBack } of [first, ...parts]) giveBack();
-    };
-    return new PackedRows(this.#entry, { cells, giveBack });
+    return new PackedRows(this.#entry, {
+      cells,
+      later: this.#later && new LaterCells(this.#later, pool),
+      giveBack,
+    });
   }
 }
 
 /** Rows to be put once: their memory is used again after that. */
-export class PackedRows<R> implements Rows<R> {
+export class PackedRows<R, L extends keyof R = never> implements TakenRows<R, L> {
   readonly #entry: Entry;
   readonly #cells: PackedCells;
+  readonly #later: LaterCells | undefined;
   readonly #giveBack: () => void;
   #isWritten = false;
 
-  constructor(entry: Entry, { cells, giveBack }: { cells: PackedCells; giveBack: () => void }) {
+  constructor(
+    entry: Entry,
+    { cells, later, giveBack }: { cells: PackedCells; later: LaterCells | undefined; giveBack: () => void },
+  ) {
     this.#entry = entry;
     this.#cells = cells;
+    this.#later = later;
     this.#giveBack = giveBack;
   }
 
@@ -102,10 +91,14 @@ export class PackedRows<R> implements Rows<R> {
     return this.#cells.count;
   }
 
+  tell(number: number, values: Pick<R, L>): void {
+    this.#later?.tell(number, values);
+  }
+
   /** @throws Error where they were written before. */
   get cells(): PackedCells {
     if (this.#isWritten) throw new Error("These rows were written: their memory is used again.");
-    return this.#cells;
+    return this.#later === undefined ? this.#cells : { ...this.#cells, later: this.#later.take() };
   }
 
   /** To be called once they are read no more. */
@@ -113,6 +106,7 @@ export class PackedRows<R> implements Rows<R> {
     if (this.#isWritten) return;
     this.#isWritten = true;
     this.#giveBack();
+    this.#later?.giveBack();
   }
 
   /** As objects: for an engine that does not take cells. */

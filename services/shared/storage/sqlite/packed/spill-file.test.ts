@@ -20,7 +20,7 @@ import { readBlock, SpillFile } from "./spill-file.ts";
 
 const trades = collection({
   name: "trades",
-  fields: { pool: "hex", number: "int", hash: "hex", note: "text?" },
+  fields: { pool: "hex", number: "int", hash: "hex", tick: "int?", note: "text?" },
   key: ["pool", "number"],
   indexes: [],
   shardKey: ["pool"],
@@ -31,7 +31,8 @@ const entry = entryOf(compileCollection(trades));
 function trade(i: number, changes: Partial<Trade> = {}): Trade {
   // Consecutive ones begin with other digits.
   const pool = `0x${((i * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, "0")}`;
-  return { pool, number: i, hash: `0x${(i >> 3).toString(16).padStart(64, "0")}`, note: null, ...changes };
+  const hash = `0x${(i >> 3).toString(16).padStart(64, "0")}`;
+  return { pool, number: i, hash, tick: null, note: null, ...changes };
 }
 
 function inOrder(rows: readonly Trade[]): Trade[] {
@@ -124,6 +125,36 @@ describe("SpillFile", () => {
       ),
       { numRuns: randomRuns(60, 10) },
     );
+  });
+
+  it("has rows in the order that they came in, and what is told of them later", () => {
+    const pool = new BlockPool();
+    const expectRows = (list: PackedRowList<Trade, "tick" | "note">, orderOf: (rows: Trade[]) => Trade[]) => {
+      for (const length of [2_500, 0, 900]) {
+        const rows = Array.from({ length }, (_, i) => trade((i * 7) % 300, { number: i, tick: i }));
+        for (const row of rows) list.add(row);
+        const taken = list.take();
+        const told = rows.map((row, i) => ({ ...row, tick: 2 * i, note: "t".repeat(i % 40) }));
+        for (const [i, { tick, note }] of told.entries()) taken.tell(i, { tick, note });
+        expect([...taken]).to.deep.equal(orderOf(told));
+        taken.release();
+      }
+      file.clear();
+      expect(file.descriptor, "all was given back").to.equal(undefined);
+    };
+    for (const blocksInMemory of [0, 1, 2]) {
+      const options = { later: ["tick", "note"] as const, blocksInMemory, pool, file };
+      expectRows(new PackedRowList(entry, { orderedBy: null, ...options }), (rows) => rows);
+      expectRows(new PackedRowList(entry, { orderedBy: "pool", ...options }), inOrder);
+    }
+  });
+
+  it("refuses fields that cannot be told later", () => {
+    const open = (later: readonly (keyof Trade)[]) => () =>
+      new PackedRowList<Trade, keyof Trade>(entry, { orderedBy: null, later, pool: new BlockPool() });
+    for (const later of [["note"], ["tick", "hash"], ["hash", "tick"], ["number"]] as const)
+      expect(open(later)).to.throw(`${later.join(", ")} of trades cannot be told later`);
+    expect(open(["tick", "note"])).not.to.throw();
   });
 
   it("leaves a list little memory, however many rows wait", () => {
