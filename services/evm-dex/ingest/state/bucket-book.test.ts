@@ -118,6 +118,21 @@ describeLong("BucketBook", () => {
     await store.close();
   });
 
+  it("leaves buckets away that are not stored: retention has removed them", async () => {
+    const store = await openTestStore();
+    const first = 1_000 * DAY;
+    const key = { chainId: CHAIN_ID, poolAddress: POOL };
+    await store.write([put(poolUsers, [{ ...key, user: ANN, lastMinute: first }])]);
+    const book = new BucketBook(store, CHAIN_ID);
+    const told = await addBatch(book, { store, swaps: [swapAt(first + 2 * DAY), swapAt(first + 3 * DAY)] });
+    expect(told).to.deep.equal([
+      { minute: first, users: "-1 -1 -1" },
+      { minute: first + 2 * DAY, users: "1 1 1" },
+    ]);
+    expect(await store.count(rollups, { ...key, start: first })).to.equal(0);
+    await store.close();
+  });
+
   it("asks an index that began empty for users it has written and evicted alone, until another writes", async () => {
     const asked: unknown[] = [];
     const own = await openTestStore();

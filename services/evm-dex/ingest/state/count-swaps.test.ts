@@ -64,7 +64,7 @@ describe("countSwaps", () => {
     );
   });
 
-  it("looks up a pair and a bucket once in a write, and of the pools of one part alone at a time", async () => {
+  it("looks up a pair and a bucket once in a write, and lets go of those of one part before the next", async () => {
     const own = await openTestStore();
     const asked: string[] = [];
     const getMany: Store["getMany"] = async (from, keys) => {
@@ -73,30 +73,48 @@ describe("countSwaps", () => {
       return own.getMany(from, keys);
     };
     const store = storeWith(own, { getMany });
+    class NotingBook extends BucketBook {
+      override collect(): void {
+        asked.push("collected");
+        super.collect();
+      }
+    }
     const pools = Array.from({ length: 10 }, (_, i) => address(0x500 + i));
     const write = async (time: number, lastTime: number) => {
       const uncounted = new UncountedSwaps();
       for (let i = 0; i < 400; i++)
         uncounted.add(
-          swapAt(time + i, { user: i % 2 ? ANN : BOB, poolAddress: pools[i % 10] as string }),
+          swapAt(time + i, { user: i % 20 < 10 ? ANN : BOB, poolAddress: pools[i % 10] as string }),
           lastTime,
         );
-      await count(uncounted, { store, book: new BucketBook(store, CHAIN_ID), partSize: 80 });
+      await count(uncounted, { store, book: new NotingBook(store, CHAIN_ID), partSize: 80 });
       return asked.splice(0);
     };
     expect(await write(86_400, Number.POSITIVE_INFINITY)).to.have.lengthOf.above(0);
-    const keys = await write(90_000 + 86_400, 86_799);
+    const turns = await write(90_000 + 86_400, 86_799);
+    const keys = turns.filter((turn) => turn !== "collected");
     expect(new Set(keys).size).to.equal(keys.length);
-    // Of each pool one user, and the last minute, hour and day that they leave: no bucket of today is stored.
-    expect(keys).to.have.length(10 * 4);
-    expect(keys.map((key) => key.split(" ")[1])).to.deep.equal(
-      // Two pools have 80 swaps: their users are looked up together, then their buckets.
-      [0, 2, 4, 6, 8].flatMap((i) => {
-        const [first, second] = [pools[i], pools[i + 1]];
-        return [first, second, first, first, first, second, second, second];
-      }),
-    );
+    // Of each pool two users, and the last minute, hour and day that both leave: no bucket of today is stored.
+    expect(keys).to.have.length(10 * 5);
+    // Two pools have 80 swaps: their users are looked up together, then their buckets.
+    const parts = [0, 2, 4, 6, 8].flatMap((i) => {
+      const [first, second] = [pools[i], pools[i + 1]];
+      return [first, first, second, second, first, first, first, second, second, second, undefined];
+    });
+    // A flush collects what is left.
+    expect(turns.map((turn) => turn.split(" ")[1])).to.deep.equal([...parts, undefined]);
     await own.close();
+  });
+
+  it("gives the memory of counted swaps back", async () => {
+    const store = await openTestStore();
+    const uncounted = new UncountedSwaps();
+    uncounted.add(swapAt(60), Number.POSITIVE_INFINITY);
+    const taken = uncounted.take();
+    await countSwaps(taken, { book: new BucketBook(store, CHAIN_ID), events: { tell: () => {} } });
+    uncounted.add(swapAt(120), 60);
+    expect(taken.swapOf(0, POOL).time).to.equal(120);
+    await store.close();
   });
 
   it("has an error of the store, after which nothing is flushed", async () => {

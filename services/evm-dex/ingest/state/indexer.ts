@@ -153,8 +153,8 @@ export class Indexer {
   }
 
   /**
-   * Loads what the blocks will change of v2 pools, but positions. Pools must have been added and anchored before. Other swaps are
-   * counted when they are written.
+   * Loads the hours and days of v2 pools that the blocks will change. Pools must have been added and anchored before. All other
+   * swaps are counted when they are written.
    */
   async prepare(blocks: readonly BlockEvents[]): Promise<void> {
     const v2Swaps: { poolAddress: string; time: number }[] = [];
@@ -237,7 +237,7 @@ export class Indexer {
     return { placed, entry, tickTravel, state, lastTime };
   }
 
-  /** An event's row, with the prices at the end of its block; counts swaps. */
+  /** An event's row, with the prices at the end of its block; notes swaps. */
   #rowOf({ placed, entry, tickTravel, state, lastTime }: AddedEvent, block: BlockEvents): PoolEventRow {
     const { protocol, row: pool } = entry;
     const moved = protocol.moved(placed.event);

@@ -17,7 +17,7 @@ interface Piece {
 /** A pool with swaps since the last time. */
 interface SwappedPool {
   readonly poolAddress: string;
-  /** As of BucketBook.prepare, before the first of them or earlier ones of its write. */
+  /** Of its last event before the first of them, as of BucketBook.prepare. */
   readonly lastTime: number;
 }
 
@@ -30,8 +30,8 @@ export class UncountedSwaps {
   #count = 0;
   #pools: SwappedPool[] = [];
   readonly #numbers = new Map<string, number>();
-  /** Of swaps that are counted. */
-  readonly #free: Piece[] = [];
+  /** Of the swaps that were counted last: after a backfill those of a block. */
+  #free: Piece[] = [];
 
   /** Returns its number among those since the last time. @throws RangeError where the user is no address */
   add(
@@ -70,7 +70,9 @@ export class UncountedSwaps {
     const taken = new TakenSwaps(pieces, {
       count: this.#count,
       pools: this.#pools,
-      release: () => void this.#free.push(...pieces),
+      release: () => {
+        this.#free = [...pieces];
+      },
     });
     this.#pieces = [];
     this.#count = 0;

@@ -39,6 +39,17 @@ function inOrder(rows: readonly Trade[]): Trade[] {
   return [...rows].sort((a, b) => compareTexts(a.pool, b.pool));
 }
 
+class NotingPool extends BlockPool {
+  /** Each block once. */
+  readonly taken = new Set<Uint8Array>();
+
+  override take(leastBytes: number): Uint8Array {
+    const block = super.take(leastBytes);
+    this.taken.add(block);
+    return block;
+  }
+}
+
 describe("SpillFile", () => {
   let folder: string;
   let file: SpillFile;
@@ -128,7 +139,8 @@ describe("SpillFile", () => {
   });
 
   it("has rows in the order that they came in, and what is told of them later", () => {
-    const pool = new BlockPool();
+    const pool = new NotingPool();
+    const used: number[] = [];
     const expectRows = (list: PackedRowList<Trade, "tick" | "note">, orderOf: (rows: Trade[]) => Trade[]) => {
       for (const length of [2_500, 0, 900]) {
         const rows = Array.from({ length }, (_, i) => trade((i * 7) % 300, { number: i, tick: i }));
@@ -138,6 +150,7 @@ describe("SpillFile", () => {
         for (const [i, { tick, note }] of told.entries()) taken.tell(i, { tick, note });
         expect([...taken]).to.deep.equal(orderOf(told));
         taken.release();
+        if (length > 0) used.push(pool.taken.size);
       }
       file.clear();
       expect(file.descriptor, "all was given back").to.equal(undefined);
@@ -146,6 +159,21 @@ describe("SpillFile", () => {
       const options = { later: ["tick", "note"] as const, blocksInMemory, pool, file };
       expectRows(new PackedRowList(entry, { orderedBy: null, ...options }), (rows) => rows);
       expectRows(new PackedRowList(entry, { orderedBy: "pool", ...options }), inOrder);
+    }
+    // Those of the first lists are used again: later ones have two blocks more in memory.
+    expect(used.at(-1)).to.be.at.most((used[2] as number) + 2);
+  });
+
+  it("has all blocks of rows in order but the first ones", () => {
+    for (const blocksInMemory of [0, 1, 2]) {
+      const pool = new BlockPool();
+      const list = new PackedRowList<Trade>(entry, { orderedBy: null, blocksInMemory, pool, file });
+      for (let i = 0; i < 5_000; i++) list.add(trade(i));
+      const taken = list.take();
+      const blocks = taken.cells.parts.flatMap(({ segments }) => segments.map(({ block }) => typeof block));
+      expect(blocks).to.have.lengthOf.above(2);
+      expect(blocks.lastIndexOf("object")).to.equal(blocksInMemory - 1);
+      taken.release();
     }
   });
 
@@ -158,18 +186,11 @@ describe("SpillFile", () => {
   });
 
   it("leaves a list little memory, however many rows wait", () => {
-    const taken = new Set<Uint8Array>();
-    const pool = new (class extends BlockPool {
-      override take(leastBytes: number): Uint8Array {
-        const block = super.take(leastBytes);
-        taken.add(block);
-        return block;
-      }
-    })();
+    const pool = new NotingPool();
     const list = new PackedRowList<Trade>(entry, { orderedBy: "pool", blocksInMemory: 3, pool, file });
     for (let i = 0; i < 20_000; i++) list.add(trade(i, { note: "n".repeat(200) }));
     // The first ones, and an open one of each part.
-    expect(taken.size).to.be.at.most(3 + 16 + 1);
+    expect(pool.taken.size).to.be.at.most(3 + 16 + 1);
     const rows = list.take();
     expect([...rows]).to.have.length(20_000);
     rows.release();
@@ -255,6 +276,27 @@ describe("SpillFile", () => {
           );
       }
       expect((await readdir(folder)).filter((name) => !name.startsWith("test.sqlite"))).to.deep.equal([]);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it("keeps the bytes of rows that one call writes, though each block has few of them", async () => {
+    const store: Store = await openSqliteStore({ path: join(folder, "test.sqlite") });
+    try {
+      await store.declare([trades]);
+      const list = store.openRows(trades, null, ["tick"]);
+      // Some 20 a block: a call has rows of three.
+      const rows = Array.from({ length: 900 }, (_, i) =>
+        trade(i, { hash: `0x${i.toString(16).padStart(64, "0")}`, tick: i, note: "n".repeat(3_000) }),
+      );
+      for (const row of rows) list.add(row);
+      const taken = list.take();
+      for (let i = 0; i < rows.length; i++) taken.tell(i, { tick: -i });
+      await store.write([put(trades, taken)]);
+      const stored = await store.find(trades, {});
+      const told = rows.map((row, i) => ({ ...row, tick: 0 - i }));
+      expect(stored).to.deep.equal(told.sort((a, b) => compareTexts(a.pool, b.pool) || a.number - b.number));
     } finally {
       await store.close();
     }
