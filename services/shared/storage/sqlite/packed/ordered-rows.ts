@@ -1,7 +1,7 @@
 import type { Stored } from "../../values.ts";
 import type { Entry } from "../rows.ts";
 import { CellPacker, NOT_HEX } from "./packer.ts";
-import type { WaitingPlace, WaitingRows } from "./unordered-rows.ts";
+import type { WaitingPlace, WaitingRows } from "./waiting-rows.ts";
 
 /** Rows that come in the order of writing. */
 export class OrderedRows implements WaitingRows {

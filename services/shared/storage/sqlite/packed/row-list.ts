@@ -6,7 +6,8 @@ import type { NextRow, PackedCells } from "./cells.ts";
 import { LaterCells, type LaterFields, laterFieldsOf } from "./later-cells.ts";
 import { OrderedRows } from "./ordered-rows.ts";
 import { readCells } from "./reader.ts";
-import { RowsToOrder, type WaitingPlace, type WaitingRows } from "./unordered-rows.ts";
+import { RowsToOrder } from "./unordered-rows.ts";
+import type { WaitingPlace, WaitingRows } from "./waiting-rows.ts";
 
 /** So many blocks of a list stay in memory: rows of some 2,000 events. */
 const BLOCKS_IN_MEMORY = 8;

@@ -2,27 +2,10 @@
 import { orderOf } from "../../row-list.ts";
 import type { Stored } from "../../values.ts";
 import type { Entry } from "../rows.ts";
-import { BLOCK_BYTES, type BlockPool } from "./blocks.ts";
+import { BLOCK_BYTES } from "./blocks.ts";
 import type { PackedPart } from "./cells.ts";
 import { CellPacker, NOT_HEX } from "./packer.ts";
-import type { SpillFile } from "./spill-file.ts";
-
-/** Where rows wait. */
-export interface WaitingPlace {
-  readonly pool: BlockPool;
-  /** For full blocks; absent = all stay in memory. */
-  readonly file?: SpillFile | undefined;
-  /** Where there is a file: these stay in memory nevertheless. */
-  readonly blocksInMemory: number;
-}
-
-/** Rows that wait to be written. */
-export interface WaitingRows {
-  /** False, and nothing is added, where a text of a column of hex is not canonical. */
-  add(cells: readonly Stored[]): boolean;
-  /** In the order of writing. */
-  take(): { readonly parts: readonly PackedPart[]; readonly giveBack: () => void };
-}
+import type { WaitingPlace, WaitingRows } from "./waiting-rows.ts";
 
 /**
  * Rows in any order. Where they are many, and ordered by hex, those that come later wait in a file, by the first digit: they are
@@ -71,7 +54,8 @@ export class RowsToOrder implements WaitingRows {
   }
 }
 
-interface TakenRows {
+/** The rows of a packer. */
+interface Packed {
   readonly part: PackedPart;
   /** By row: what it is ordered by, and its place. */
   readonly texts: readonly string[];
@@ -101,7 +85,7 @@ class UnorderedRows {
     return true;
   }
 
-  take(): TakenRows {
+  take(): Packed {
     const [texts, places] = [this.#texts, this.#places];
     this.#texts = [];
     this.#places = [];
@@ -121,7 +105,7 @@ function digitOf(hex: string): number {
  * Parts in the order of their texts, and within one text as rows came.
  * @param later by digit: those that came after the first ones; none = there are no later ones
  */
-function orderParts(first: TakenRows, later: readonly TakenRows[]): PackedPart[] {
+function orderParts(first: Packed, later: readonly Packed[]): PackedPart[] {
   const { segments } = first.part;
   if (later.length === 0) return [orderPart(segments, first)];
   const rowsOf: number[][] = later.map(() => []);
@@ -141,7 +125,7 @@ function orderParts(first: TakenRows, later: readonly TakenRows[]): PackedPart[]
 
 function orderPart(
   segments: PackedPart["segments"],
-  { texts, places }: Pick<TakenRows, "texts" | "places">,
+  { texts, places }: Pick<Packed, "texts" | "places">,
 ): PackedPart {
   return { count: texts.length, segments, order: orderOf(texts).map((row) => places[row] as number) };
 }
