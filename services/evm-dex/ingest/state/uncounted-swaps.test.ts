@@ -21,7 +21,7 @@ describe("UncountedSwaps", () => {
   it("has each swap as it was added, those of a pool as they came, pools by address", () => {
     const uncounted = new UncountedSwaps();
     fc.assert(
-      fc.property(fc.array(anySwap), fc.nat(9_000), (swaps, repeated) => {
+      fc.property(fc.array(anySwap), fc.constantFrom(0, 0, 5_000), (swaps, repeated) => {
         // More than a piece.
         const all = [
           ...swaps,
