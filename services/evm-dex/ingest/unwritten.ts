@@ -30,6 +30,7 @@ export interface Patience {
   readonly mostEvents?: number;
   /** Of memory for pools, known and waiting, and for events. Absent = no event of a sparse write waits for others. */
   readonly mostBytes?: number;
+  /** Of an event; absent = its row waits in a file. */
   readonly eventBytes?: number;
   readonly mostMs?: number;
   readonly slowMs?: number;
@@ -42,12 +43,7 @@ const MOST_BYTES = 90_000_000;
  * Of an index that goes on. Each user, bucket and state is stored on a page of its own: the more events are written together, the
  * more of them share one (decision 146). A kill undoes them, and a stop waits for them.
  */
-const OVER_AN_INDEX: Patience = {
-  mostEvents: 200_000,
-  mostBytes: MOST_BYTES,
-  eventBytes: EVENT_BYTES,
-  mostMs: 30_000,
-};
+const OVER_AN_INDEX: Patience = { mostEvents: 200_000, mostBytes: MOST_BYTES, mostMs: 30_000 };
 
 /** The same where rows wait as objects. */
 const OVER_AN_INDEX_OF_OBJECTS: Patience = {

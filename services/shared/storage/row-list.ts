@@ -77,13 +77,16 @@ class ObjectRows<R, L extends keyof R> implements TakenRows<R, L> {
   }
 
   [Symbol.iterator](): Iterator<R> {
-    for (const number of this.#open.keys()) throw new Error(UNTOLD(number));
+    const [untold] = this.#open.keys();
+    if (untold !== undefined) throw untoldError(untold);
     return this.#rows[Symbol.iterator]();
   }
 }
 
 /** Of rows that are put before all is told. */
-export const UNTOLD = (number: number) => `Row ${number} waits for its later fields.`;
+export function untoldError(number: number): Error {
+  return new Error(`Row ${number} waits for its later fields.`);
+}
 
 /** Places in the order of their texts; those of one text stay in order. */
 export function orderOf(texts: readonly string[]): Uint32Array {

@@ -1,6 +1,7 @@
 import { orderOf } from "../../../shared/storage/row-list.ts";
-import { ADDRESS_WORDS, readAddress, writeAddress } from "./address-words.ts";
+import { ADDRESS_WORDS, writeAddress } from "./address-words.ts";
 import type { UserSwap } from "./bucket-book.ts";
+import { readUser } from "./user-table.ts";
 
 /** Of each: its pool, time, tick travel and user, then its value, fee and close price: 56 bytes. */
 const WORDS = 3 + ADDRESS_WORDS;
@@ -45,8 +46,7 @@ export class UncountedSwaps {
     words[word] = this.#numberOf(poolAddress, lastTime);
     words[word + 1] = time;
     words[word + 2] = tickTravel;
-    if (!readAddress(user, words, word + 3))
-      throw new RangeError(`${user} swapped in a pool, and is no address.`);
+    readUser(user, words, word + 3);
     const at = NUMBERS * (number % PIECE);
     numbers[at] = valueUsd ?? Number.NaN;
     numbers[at + 1] = feeUsd ?? Number.NaN;

@@ -31,7 +31,7 @@ export class UserTable {
   #want(pool: number, user: string): void {
     const { wanted } = this.#table;
     wanted[0] = pool;
-    if (!readAddress(user, wanted, 1)) throw new RangeError(`${user} swapped in a pool, and is no address.`);
+    readUser(user, wanted, 1);
   }
 
   minuteOf(row: number): number {
@@ -61,6 +61,11 @@ export class UserTable {
   age(): void {
     this.#table.age();
   }
+}
+
+/** The words of a swap's user go to `into`, from a place on. @throws RangeError where the user is no address */
+export function readUser(user: string, into: Uint32Array, from: number): void {
+  if (!readAddress(user, into, from)) throw new RangeError(`${user} swapped in a pool, and is no address.`);
 }
 
 /** The order of addresses is that of their words. */

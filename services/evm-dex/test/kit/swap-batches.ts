@@ -72,6 +72,16 @@ export async function expectModel(
   expect(new Map(users.map(({ user, lastMinute }) => [user, lastMinute]))).to.deep.equal(lastMinutes);
 }
 
+/** Expects all that follows from batches: buckets, users, and what was told of each swap. */
+export async function expectCounted(
+  store: Store,
+  { batches, told }: { batches: readonly Batch[]; told: readonly PreviousSwap[] },
+): Promise<void> {
+  const swaps = swapsOf(batches);
+  for (const poolAddress of [POOL, OTHER]) await expectModel(store, { poolAddress, swaps });
+  expect(told).to.deep.equal(swaps.map((swap, i) => previousOf(swaps.slice(0, i), swap)));
+}
+
 /** From the whole list before: the user's last swap, and who was seen last where this one takes them away from. */
 export function previousOf(
   before: readonly (ModelSwap & { poolAddress: string })[],

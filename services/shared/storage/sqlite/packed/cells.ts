@@ -10,11 +10,11 @@ export interface PackedCells {
   /** The descriptor of the file that has the segments without a block. */
   readonly file?: number | undefined;
   /** Cells from a column on that were packed later; absent = there are none. */
-  readonly later?: LaterCells | undefined;
+  readonly later?: LaterPart | undefined;
 }
 
 /** In place of these a row has null, and they stay so, or in the first of them its row here. */
-interface LaterCells {
+export interface LaterPart {
   readonly column: number;
   /** In memory, of one part with an order. */
   readonly cells: PackedCells;

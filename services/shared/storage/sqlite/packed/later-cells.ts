@@ -2,7 +2,7 @@ import type { FieldInfo } from "../../declaration.ts";
 import type { Cell } from "../cell.ts";
 import type { Entry } from "../rows.ts";
 import type { BlockPool } from "./blocks.ts";
-import { NO_PLACE, type PackedCells, type PackedPart } from "./cells.ts";
+import { type LaterPart, NO_PLACE, type PackedPart } from "./cells.ts";
 import { CellPacker } from "./packer.ts";
 
 const FIRST_ROWS = 1_024;
@@ -60,7 +60,7 @@ export class LaterCells {
   }
 
   /** As a part of what the rows lack; nothing is told after it. */
-  take(): NonNullable<PackedCells["later"]> {
+  take(): LaterPart {
     const { column, fields } = this.#later;
     this.#part ??= this.#packer.take();
     const { segments } = this.#part;

@@ -1,4 +1,4 @@
-import { UNTOLD } from "../../row-list.ts";
+import { untoldError } from "../../row-list.ts";
 import type { Cell } from "../cell.ts";
 import { BLOCK_BITS, BLOCK_BYTES } from "./blocks.ts";
 import {
@@ -89,7 +89,7 @@ class CellReader {
   /** A row of the only part, of which none may be in a file. */
   read(row: number, into: Cell[], place: number): void {
     if (this.#parts === 0) this.#openPart();
-    if ((this.#part.order?.[row] ?? NO_PLACE) === NO_PLACE) throw new Error(UNTOLD(row));
+    if ((this.#part.order?.[row] ?? NO_PLACE) === NO_PLACE) throw untoldError(row);
     this.#read = row;
     this.next(into, place);
   }

@@ -11,6 +11,7 @@ import { collection, type RowOf } from "../../collection.ts";
 import { compileCollection } from "../../declaration.ts";
 import { put, type Store } from "../../port.ts";
 import { compareTexts } from "../../row-list.ts";
+import { NotingPool } from "../../suite/noting-pool.ts";
 import { entryOf, ROWS_A_CALL } from "../rows.ts";
 import { openSqliteStore } from "../store.ts";
 import { BLOCK_BYTES, BlockPool } from "./blocks.ts";
@@ -37,17 +38,6 @@ function trade(i: number, changes: Partial<Trade> = {}): Trade {
 
 function inOrder(rows: readonly Trade[]): Trade[] {
   return [...rows].sort((a, b) => compareTexts(a.pool, b.pool));
-}
-
-class NotingPool extends BlockPool {
-  /** Each block once. */
-  readonly taken = new Set<Uint8Array>();
-
-  override take(leastBytes: number): Uint8Array {
-    const block = super.take(leastBytes);
-    this.taken.add(block);
-    return block;
-  }
 }
 
 describe("SpillFile", () => {
