@@ -29,4 +29,9 @@ describe("docs/benchmarks.md", () => {
     expect(renderBenchmarks([RESULT])).to.contain(
       "`BENCH_SWAPS=5000000 npm run bench:window` at 0123abc, 2026-11-23, 2 cores, load 0.4 before it.",
     ));
+
+  it("says how fast the machine was, where that was measured", () =>
+    expect(renderBenchmarks([{ ...RESULT, referenceMs: 31 }])).to.contain(
+      "load 0.4 before it, reference 31 ms.",
+    ));
 });

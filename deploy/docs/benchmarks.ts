@@ -15,12 +15,14 @@ export function renderBenchmarks(results: readonly BenchResult[]): string {
   return results.map(renderResult).join("\n\n");
 }
 
-function renderResult({ bench, command, commit, date, machine, loadBefore, figures }: BenchResult): string {
+function renderResult(result: BenchResult): string {
+  const { bench, command, commit, date, machine, loadBefore, referenceMs, figures } = result;
   const load = loadBefore === null ? "" : `, load ${loadBefore} before it`;
+  const speed = referenceMs === undefined ? "" : `, reference ${referenceMs} ms`;
   return [
     `### ${bench}`,
     "",
-    `\`${command}\` at ${commit}, ${date}, ${machine}${load}.`,
+    `\`${command}\` at ${commit}, ${date}, ${machine}${load}${speed}.`,
     "",
     "| figure | measured | goal | |",
     "|---|---|---|---|",

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
+import { measureReference } from "./reference-work.ts";
 
 export interface Figure {
   /** What was measured, in words that need no bench to be understood. */
@@ -23,6 +24,8 @@ export interface BenchResult {
   readonly machine: string;
   /** Load average of the machine over the minute before the first figure: above 1 other work ran. */
   readonly loadBefore: number | null;
+  /** CPU milliseconds of a fixed piece of work just before the figures were written; absent in older results. */
+  readonly referenceMs?: number;
   readonly figures: readonly Figure[];
 }
 
@@ -42,6 +45,7 @@ export function recordFigures(bench: string, figures: readonly Figure[]): void {
     date: new Date().toISOString().slice(0, 10),
     machine: `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.versions.node}`,
     loadBefore,
+    referenceMs: measureReference(),
     figures: figures.map((figure) => ({ ...figure, value: round(figure.value) })),
   };
   mkdirSync(FOLDER, { recursive: true });
