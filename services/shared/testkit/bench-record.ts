@@ -15,7 +15,7 @@ export interface Figure {
 /** What one run of a bench leaves behind: docs/benchmarks.md is made of these (`npm run generate`). */
 export interface BenchResult {
   readonly bench: string;
-  /** With the settings that differ from the bench's defaults, and the scheduling policy that differs from the system's. */
+  /** With the settings that differ from the bench's defaults, but no folder of this machine's, and the scheduling policy that differs from the system's. */
   readonly command: string;
   /** Short hash; `+` where files differed from it. */
   readonly commit: string;
@@ -30,7 +30,7 @@ export interface BenchResult {
 }
 
 const FOLDER = new URL("../../../bench/results/", import.meta.url);
-const SETTINGS = /^(BENCH_(?!(RECORD|SAMPLES)$)\w+|LAYOUT_\w+|MONGODB_URL|REDIS_URL)$/;
+const SETTINGS = /^(BENCH_(?!(RECORD|SAMPLES|KEEP)$)\w+|LAYOUT_\w+|MONGODB_URL|REDIS_URL)$/;
 
 /**
  * Writes the figures of this run to bench/results/<bench>.json where BENCH_RECORD is set; else does nothing, so that a
