@@ -12,6 +12,7 @@ import { Retention } from "../services/evm-dex/ingest/retention/retention.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
 import { poolTvls } from "../services/evm-dex/store/pool-tvls.ts";
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
+import { SQLITE_FILE } from "../services/evm-dex/store/sqlite-file.ts";
 import { INTERVAL_SECONDS, INTERVALS, type Interval } from "../services/shared/contract/candle-params.ts";
 import { finalBlocks } from "../services/shared/evm/finality/finality.ts";
 import { openMongoStore } from "../services/shared/storage/mongodb/store.ts";
@@ -30,7 +31,7 @@ const MAX_CPU_MS = 100;
 const figures: Figure[] = [];
 const dir = await mkdtemp(join(tmpdir(), "chaintables-candles-"));
 try {
-  await run("sqlite", await openSqliteStore({ path: join(dir, "evm-dex.sqlite") }));
+  await run("sqlite", await openSqliteStore({ path: join(dir, "evm-dex.sqlite"), ...SQLITE_FILE }));
 } finally {
   await rm(dir, { recursive: true, force: true });
 }

@@ -10,6 +10,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 import { dexaPools } from "../services/evm-dex/contract.ts";
 import { dexaPoolsHandler } from "../services/evm-dex/endpoints/evm/dexa/v2/pools.handler.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
+import { SQLITE_FILE } from "../services/evm-dex/store/sqlite-file.ts";
 import { depsOf } from "../services/evm-dex/test/kit/answers.ts";
 import type { Cell } from "../services/shared/contract/column.ts";
 import { FORMATS, type Format } from "../services/shared/contract/format.ts";
@@ -30,7 +31,7 @@ const compress = (bytes: Buffer) => brotliCompressSync(bytes, BROTLI);
 
 const dir = await mkdtemp(join(tmpdir(), "chaintables-formats-"));
 try {
-  const store = await openSqliteStore({ path: join(dir, "evm-dex.sqlite") });
+  const store = await openSqliteStore({ path: join(dir, "evm-dex.sqlite"), ...SQLITE_FILE });
   await store.declare(COLLECTIONS);
   await writeV2Pools(store, { pools: ROWS, active: 0.3 });
   await moveHead(store, { block: 0, touched: 100, pools: ROWS });

@@ -14,6 +14,7 @@ import {
   poolListings,
   pools,
 } from "../services/evm-dex/store/collections.ts";
+import { SQLITE_FILE } from "../services/evm-dex/store/sqlite-file.ts";
 import { toListings } from "../services/evm-dex/views/pool-listing.ts";
 import type { Cell } from "../services/shared/contract/column.ts";
 import type { OrderTerm } from "../services/shared/contract/order.ts";
@@ -47,7 +48,7 @@ async function measureLists(): Promise<void> {
   try {
     const path = join(directory, "lists.sqlite");
     // As the service opens it.
-    const store = await openSqliteStore({ path, mappedBytes: 2 ** 30 });
+    const store = await openSqliteStore({ path, ...SQLITE_FILE, mappedBytes: 2 ** 30 });
     await store.declare(COLLECTIONS);
     await write(store, path);
     const list: List = bodyOf(store);

@@ -21,6 +21,7 @@ import {
   toAnchorRows,
   toLinkRow,
 } from "../services/evm-dex/store/price-links.ts";
+import { SQLITE_FILE } from "../services/evm-dex/store/sqlite-file.ts";
 import { openMongoStore } from "../services/shared/storage/mongodb/store.ts";
 import { put, type Store } from "../services/shared/storage/port.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
@@ -60,7 +61,7 @@ recordFigures("prices", figures);
 
 async function benchSqlite(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), "chaintables-bench-prices-"));
-  await benchReads("sqlite", await openSqliteStore({ path: join(dataDir, "prices.sqlite") }));
+  await benchReads("sqlite", await openSqliteStore({ path: join(dataDir, "prices.sqlite"), ...SQLITE_FILE }));
   await rm(dataDir, { recursive: true, force: true });
 }
 

@@ -18,6 +18,7 @@ import {
   priceLinks,
   rollups,
 } from "../services/evm-dex/store/collections.ts";
+import { SQLITE_FILE } from "../services/evm-dex/store/sqlite-file.ts";
 import { lpEvents } from "../services/evm-dex/store/v2-collections.ts";
 import type { Collection } from "../services/shared/storage/collection.ts";
 import type { Store } from "../services/shared/storage/port.ts";
@@ -62,7 +63,7 @@ interface Run {
 async function run({ archives, days = DAYS }: { archives: boolean; days?: number }): Promise<Run> {
   const path = join(dir, `${archives ? "archived" : "plain"}.sqlite`);
   const folder = join(dir, "archive");
-  const store = await openSqliteStore({ path });
+  const store = await openSqliteStore({ path, ...SQLITE_FILE });
   await store.declare(COLLECTIONS);
   const retention = new Retention({
     ...{ store, chainId: CHAIN_ID, guard: () => [], rawDays: RAW_DAYS, budgetMs: 0 },
@@ -110,7 +111,7 @@ async function bytesOfRows(): Promise<Record<string, number>> {
   const bytes: Record<string, number> = {};
   for (const collection of [poolEvents, priceLinks, lpEvents, rollups, poolUsers]) {
     const path = join(dir, `${collection.name}.sqlite`);
-    const store = await openSqliteStore({ path });
+    const store = await openSqliteStore({ path, ...SQLITE_FILE });
     await store.declare([collection]);
     const rows = await source.find(collection as Collection, {});
     // In the order of time, as they come: an index by pool is then filled as at the head.

@@ -12,6 +12,7 @@ import { dexbPool } from "../services/evm-dex/contract.ts";
 import { SnapshotWriter } from "../services/evm-dex/ingest/snapshots/snapshot-writer.ts";
 import { COLLECTIONS, checkpoints } from "../services/evm-dex/store/collections.ts";
 import { getCheckpoint } from "../services/evm-dex/store/queries.ts";
+import { SQLITE_FILE } from "../services/evm-dex/store/sqlite-file.ts";
 import { openCache } from "../services/shared/cache/open.ts";
 import { openStore } from "../services/shared/storage/open.ts";
 import { put } from "../services/shared/storage/port.ts";
@@ -36,7 +37,7 @@ let service: ServiceProcess | undefined;
 let mining: NodeJS.Timeout | undefined;
 try {
   await redis?.start();
-  const store = await openStore({ service: "evm-dex", dataDir });
+  const store = await openStore({ service: "evm-dex", dataDir, ...SQLITE_FILE });
   await store.declare(COLLECTIONS);
   const startedMs = performance.now();
   await writeSyntheticYear(store, { swaps: SWAPS });

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { dexaPools } from "../services/evm-dex/contract.ts";
 import { dexaPoolsHandler } from "../services/evm-dex/endpoints/evm/dexa/v2/pools.handler.ts";
 import { COLLECTIONS } from "../services/evm-dex/store/collections.ts";
+import { SQLITE_FILE } from "../services/evm-dex/store/sqlite-file.ts";
 import { depsOf } from "../services/evm-dex/test/kit/answers.ts";
 import { renderTable } from "../services/shared/contract/render-table.ts";
 import { openSqliteStore } from "../services/shared/storage/sqlite/store.ts";
@@ -25,7 +26,7 @@ const ROUNDS = 15;
 
 const dir = await mkdtemp(join(tmpdir(), "chaintables-v2-pools-"));
 try {
-  const store = await openSqliteStore({ path: join(dir, "evm-dex.sqlite") });
+  const store = await openSqliteStore({ path: join(dir, "evm-dex.sqlite"), ...SQLITE_FILE });
   await store.declare(COLLECTIONS);
   await writeV2Pools(store, { pools: POOLS, active: ACTIVE });
   await moveHead(store, { block: 0, touched: 100, pools: POOLS });

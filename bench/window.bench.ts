@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { dexbPool } from "../services/evm-dex/contract.ts";
 import { readPool } from "../services/evm-dex/serve/pool/read-pool.ts";
 import { COLLECTIONS, rollups } from "../services/evm-dex/store/collections.ts";
+import { SQLITE_FILE } from "../services/evm-dex/store/sqlite-file.ts";
 import { v3PoolView } from "../services/evm-dex/views/v3-pool.ts";
 import { toCells } from "../services/shared/contract/cells.ts";
 import { renderTable } from "../services/shared/contract/render-table.ts";
@@ -67,7 +68,7 @@ try {
 }
 
 async function prepare(swaps: number): Promise<Store> {
-  const store = await openSqliteStore({ path: join(dir, `${swaps}.sqlite`) });
+  const store = await openSqliteStore({ path: join(dir, `${swaps}.sqlite`), ...SQLITE_FILE });
   await store.declare(COLLECTIONS);
   const startedMs = performance.now();
   await writeSyntheticYear(store, { swaps });

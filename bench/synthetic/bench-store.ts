@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { SQLITE_FILE } from "../../services/evm-dex/store/sqlite-file.ts";
 import type { Store } from "../../services/shared/storage/port.ts";
 
 export type BenchEngine = "sqlite" | "mongodb";
@@ -10,7 +11,7 @@ export async function openBenchStore(
 ): Promise<Store> {
   if (engine === "sqlite") {
     const { openSqliteStore } = await import("../../services/shared/storage/sqlite/store.ts");
-    return openSqliteStore({ path: join(dir, "evm-dex.sqlite"), mappedBytes: 2 ** 30 });
+    return openSqliteStore({ path: join(dir, "evm-dex.sqlite"), ...SQLITE_FILE, mappedBytes: 2 ** 30 });
   }
   const { openMongoStore } = await import("../../services/shared/storage/mongodb/store.ts");
   return openMongoStore({ url: process.env.MONGODB_URL ?? "", database });

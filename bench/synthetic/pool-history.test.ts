@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { describe, it } from "mocha";
 import { COLLECTIONS, poolEvents, poolUsers, rollups } from "../../services/evm-dex/store/collections.ts";
+import { SQLITE_FILE } from "../../services/evm-dex/store/sqlite-file.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
 import { usersOf, writeHistory } from "./pool-history.ts";
 import { CHAIN_ID, createMarket, spreadAddress, userOf } from "./pool-market.ts";
@@ -15,6 +16,8 @@ describe("the history of bench:pools", () => {
       const [active, events] = [30, 2_000];
       const market = createMarket({ known: 50, active });
       const { path, head } = await writeHistory(folder, { market, events, say: () => {} });
+      // Pages as those of the file that an ingest makes: what is written at the head follows from them.
+      expect((await readFile(path)).readUInt16BE(16)).to.equal(SQLITE_FILE.pageBytes);
       const store = await openSqliteStore({ path, readOnly: true });
       await store.declare(COLLECTIONS);
       const poolAddress = spreadAddress(0, 0);

@@ -10,6 +10,7 @@ import {
   priceLinks,
 } from "../../services/evm-dex/store/collections.ts";
 import { toAnchorRows } from "../../services/evm-dex/store/price-links.ts";
+import { SQLITE_FILE } from "../../services/evm-dex/store/sqlite-file.ts";
 import { put, type Store } from "../../services/shared/storage/port.ts";
 import { allRows, openDatabase, prepare } from "../../services/shared/storage/sqlite/driver.ts";
 import { openSqliteStore } from "../../services/shared/storage/sqlite/store.ts";
@@ -55,7 +56,7 @@ export async function writeHistory(
   { market, events, say }: { market: PoolMarket; events: number; say: (line: string) => void },
 ): Promise<History> {
   const path = join(folder, "evm-dex.sqlite");
-  const store = await openSqliteStore({ path });
+  const store = await openSqliteStore({ path, ...SQLITE_FILE });
   await store.declare(COLLECTIONS);
   await writePools(store, market);
   await store.write([
