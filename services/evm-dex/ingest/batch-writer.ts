@@ -96,11 +96,6 @@ export class BatchWriter {
     return this.#pipeline;
   }
 
-  /** Is told how long the source was waited for. */
-  noteWait(ms: number): void {
-    this.#unwritten.noteWait(ms);
-  }
-
   /** Whether what was added is to be written now. */
   get isDue(): boolean {
     return this.#unwritten.isDue(this.#pipeline.indexer.waiting);

@@ -148,7 +148,6 @@ export class ChainSync {
     bulk?.requireFinal(this.#finality.block);
     const deps = { ...this.#deps, source: bulk ?? this.#deps.source };
     const { report } = deps;
-    const onWait = (ms: number) => this.#batches.noteWait(ms);
     const fetcher = createFetcher(deps, this.#batches.pipeline);
     const stop = new AbortController();
     const signal = AbortSignal.any([deps.signal, stop.signal]);
@@ -162,7 +161,7 @@ export class ChainSync {
             { last, head },
             { source: deps.source, heads: this.#deps.source, fetcher, signal },
           );
-          for await (const { batch, head: latest, to } of prefetchNext(steps, onWait)) {
+          for await (const { batch, head: latest, to } of prefetchNext(steps)) {
             top = latest;
             await this.#batches.add(batch, this.#progress(top));
             const isEnd = batch.last.number === to || deps.signal.aborted;

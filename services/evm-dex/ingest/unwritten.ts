@@ -10,10 +10,11 @@ export const MOST_EVENTS = 40_000;
 /** Of so many pools a write is sparse where each has had less than so many events: few are of the same ones. */
 export const MANY_POOLS = 5_000;
 export const LEAST_OF_A_POOL = 3;
-/** So long at most events wait for others. */
-const MOST_MS = 5_000;
-/** And so long where reading takes more than half of the time: then writing need not be cheap. */
-const SLOW_SOURCE_MS = 250;
+/**
+ * So long at most events wait for others, also where the source is slow: a write of few events costs an event's share of the
+ * disk's wear ten times (decision 148). A kill has that much read again.
+ */
+const MOST_MS = 30_000;
 
 /**
  * What takes memory until it is written (measured, decision 147): a pool's entry, any known pool, and an event, of which there are
@@ -25,7 +26,7 @@ const EVENT_BYTES = 400;
 /** Where rows wait as objects, and not in a file. */
 const EVENT_OBJECT_BYTES = 1_200;
 
-/** How much may wait for a write: events, or milliseconds at most, and where the source is slow. */
+/** How much may wait for a write: events, memory, or milliseconds. */
 export interface Patience {
   readonly mostEvents?: number;
   /** Of memory for pools, known and waiting, and for events. Absent = no event of a sparse write waits for others. */
@@ -33,7 +34,6 @@ export interface Patience {
   /** Of an event; absent = its row waits in a file. */
   readonly eventBytes?: number;
   readonly mostMs?: number;
-  readonly slowMs?: number;
 }
 
 /** With this an ingest of 300,000 pools with events has 400 MB in all (decision 144). */
@@ -43,14 +43,10 @@ const MOST_BYTES = 90_000_000;
  * Of an index that goes on. Each user, bucket and state is stored on a page of its own: the more events are written together, the
  * more of them share one (decision 146). A kill undoes them, and a stop waits for them.
  */
-const OVER_AN_INDEX: Patience = { mostEvents: 200_000, mostBytes: MOST_BYTES, mostMs: 30_000 };
+const OVER_AN_INDEX: Patience = { mostEvents: 200_000, mostBytes: MOST_BYTES };
 
 /** The same where rows wait as objects. */
-const OVER_AN_INDEX_OF_OBJECTS: Patience = {
-  mostBytes: MOST_BYTES,
-  eventBytes: EVENT_OBJECT_BYTES,
-  mostMs: 10_000,
-};
+const OVER_AN_INDEX_OF_OBJECTS: Patience = { mostBytes: MOST_BYTES, eventBytes: EVENT_OBJECT_BYTES };
 
 export function patienceOver({ engine }: Pick<Store, "engine">): Patience {
   return engine === "sqlite" ? OVER_AN_INDEX : OVER_AN_INDEX_OF_OBJECTS;
@@ -76,7 +72,6 @@ export class Unwritten {
   #last: BlockBatch | undefined;
   #events = 0;
   #sinceMs = 0;
-  #waitedMs = 0;
   #isBroken = false;
 
   constructor(patience: Patience = {}) {
@@ -100,27 +95,17 @@ export class Unwritten {
       indexer.addBlock(block);
       this.#events += block.events.length;
     }
-    if (this.#last === undefined) {
-      this.#sinceMs = performance.now();
-      this.#waitedMs = 0;
-    }
+    if (this.#last === undefined) this.#sinceMs = performance.now();
     this.#last = batch;
     this.#isBroken = false;
-  }
-
-  /** Is told how long the source was waited for. */
-  noteWait(ms: number): void {
-    this.#waitedMs += ms;
   }
 
   /** Whether they are to be written now. Near the head each batch is, whose headers tell forks. */
   isDue(waiting: Waiting): boolean {
     if (this.#last === undefined) return false;
-    const { mostMs = MOST_MS, slowMs = SLOW_SOURCE_MS } = this.#patience;
-    const ageMs = performance.now() - this.#sinceMs;
-    const isSlow = 2 * this.#waitedMs > ageMs;
+    const { mostMs = MOST_MS } = this.#patience;
     return (
-      ageMs >= (isSlow ? slowMs : mostMs) ||
+      performance.now() - this.#sinceMs >= mostMs ||
       isEnough(waiting, this.#patience) ||
       this.#last.headers.length > 0
     );

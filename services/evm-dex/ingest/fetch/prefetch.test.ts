@@ -156,21 +156,6 @@ describe("prefetchNext", () => {
     expect(got).to.deep.equal([0, 1, 2, 3, 4]);
   });
 
-  it("tells how long the consumer waited: not while it works", async () => {
-    async function* slow() {
-      for (let item = 0; item < 2; item++) {
-        await new Promise((resolve) => setTimeout(resolve, 30));
-        yield item;
-      }
-    }
-    const waits: number[] = [];
-    for await (const _ of prefetchNext(slow(), (ms) => waits.push(ms)))
-      await new Promise((resolve) => setTimeout(resolve, 90));
-    expect(waits[0]).to.be.greaterThan(20);
-    // The second was made meanwhile.
-    expect(waits[1]).to.be.lessThan(20);
-  });
-
   it("throws the error of its source after the items before it, also where no consumer waits yet", async () => {
     const { got, error } = await collect(prefetchNext(items(6, { failAt: 3 })));
     expect(got).to.deep.equal([0, 1, 2]);

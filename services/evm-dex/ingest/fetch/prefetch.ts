@@ -29,20 +29,12 @@ export async function* prefetchMap<T, R>(
   }
 }
 
-/**
- * The same items, each requested while the consumer works on the one before it.
- * @param onWait is told how long the consumer had to wait for an item
- */
-export async function* prefetchNext<T>(
-  items: AsyncGenerator<T>,
-  onWait: (ms: number) => void = () => {},
-): AsyncGenerator<T> {
+/** The same items, each requested while the consumer works on the one before it. */
+export async function* prefetchNext<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   try {
     for (;;) {
-      const sinceMs = performance.now();
       const item = await next;
-      onWait(performance.now() - sinceMs);
       if (item.done === true) return;
       next = items.next();
       // Awaited later, or never: until then a failure must not count as unhandled.

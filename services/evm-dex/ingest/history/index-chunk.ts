@@ -35,7 +35,7 @@ export interface ChunkContext {
  * Where events do not stay, a write has the row of each pool, bucket and user once, and the events of its last five minutes: of more
  * events together less is written for each. A kill undoes what waits.
  */
-const PATIENCE = { mostEvents: 80_000, mostMs: 30_000, slowMs: 30_000 };
+const PATIENCE = { mostEvents: 80_000 };
 
 /**
  * Indexes a chunk as an index of its own, from the warm-up on; goes on where a killed run stopped. Returns false where
@@ -87,7 +87,7 @@ async function indexUpTo(context: ChunkContext, chunk: HistoryChunk): Promise<Ch
   };
   const batches = readBackfill({ source, fetcher, from, to: chunk.to, signal });
   try {
-    for await (const batch of prefetchNext(batches, (ms) => unwritten.noteWait(ms))) {
+    for await (const batch of prefetchNext(batches)) {
       const last = unwritten.last?.last.hash ?? checkpoint.blockHash;
       if (batch.parent.hash !== last)
         throw new ReorgDetected(
