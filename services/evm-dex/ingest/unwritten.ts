@@ -17,12 +17,12 @@ export const LEAST_OF_A_POOL = 3;
 const MOST_MS = 30_000;
 
 /**
- * What takes memory until it is written (measured, decision 147): a pool's entry, any known pool, and an event, of which there are
+ * What takes memory until it is written (measured, decisions 147 and 148): a pool's entry, any known pool, and an event, of which there are
  * as many again that are being written. Rows beyond the first ones wait in a file.
  */
 const WAITING_POOL_BYTES = 1_700;
 const KNOWN_POOL_BYTES = 100;
-const EVENT_BYTES = 400;
+const EVENT_BYTES = 550;
 /** Where rows wait as objects, and not in a file. */
 const EVENT_OBJECT_BYTES = 1_200;
 
