@@ -10,6 +10,7 @@ import { INGEST_SETTINGS, type Ingest, openIngest } from "../../shared/ingest/op
 import { closeOnAbort } from "../../shared/ingest/run-ingest.ts";
 import type { ProgressLabels } from "../../shared/ingest-status/progress-line.ts";
 import type { Log } from "../../shared/logging/log.ts";
+import { createPaces } from "../../shared/portal/pace.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
 import {
   ConfigError,
@@ -36,6 +37,7 @@ const SETTINGS_READ = [
   "QUIET_POOLS_PER_SECOND",
   "WALLETS_PER_HOUR",
   "MAX_LOG_ADDRESSES",
+  "PORTAL_REQUESTS_PER_SECOND",
   "HISTORY_DAYS",
   "HISTORY_DIR",
   "HISTORY_THREADS",
@@ -94,6 +96,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     stores: { dataDir: settings.DATA_DIR, mongodbUrl: settings.MONGODB_URL },
     keeping: { rawDays: settings.EVM_RAW_DAYS, archiveDir: settings.ARCHIVE_DIR },
     pollMs: settings.HEAD_POLL_MS,
+    paceOf: createPaces(settings.PORTAL_REQUESTS_PER_SECOND),
   };
   return ingest.run(
     toRun.map((chain) => (signal) => indexChain(ingest, chain, { ...options, signal })),
@@ -144,10 +147,11 @@ async function indexChain(
     stores: ChunkTask["store"];
     keeping: KeepingOptions;
     pollMs: number;
+    paceOf: ReturnType<typeof createPaces>;
     signal: AbortSignal;
   },
 ): Promise<void> {
-  const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, pollMs, signal } = options;
+  const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, pollMs, paceOf, signal } = options;
   const { history, stores, keeping } = options;
   const { store, metrics } = ingest;
   const { chainId, name } = chain;
@@ -160,7 +164,7 @@ async function indexChain(
     urls,
     log: (message, fields) => log.warn(fields, message),
     onEvent: gauges.onEvent,
-    portal: portalUrl === undefined ? undefined : { url: portalUrl },
+    portal: portalUrl === undefined ? undefined : { url: portalUrl, options: paceOf(portalUrl) },
   };
   const { portal } = config;
   const nodes = watchHeads(createEvmSource(config), { pollMs, withSenders: true, log: config.log });
@@ -183,7 +187,7 @@ async function indexChain(
           ...history,
           days: history.days ?? (portal === undefined ? HISTORY_DAYS.byNodes : HISTORY_DAYS.byPortal),
           threads: {
-            task: { store: stores, folder: history.folder, urls, portalUrl, chain, maxAddresses },
+            task: { store: stores, folder: history.folder, urls, portal, chain, maxAddresses },
             onEvent: gauges.onEvent,
           },
         },

@@ -7,6 +7,8 @@ import { after, before, it } from "mocha";
 import { createRandom } from "../../../deploy/devnet/random.ts";
 import { createTestChain, type TestChain } from "../../../deploy/devnet/testkit.ts";
 import { createTraders, type Traders } from "../../../deploy/devnet/traders.ts";
+import { createPaceMemory } from "../../shared/portal/pace.ts";
+import { sendStatus, startScriptedPortal } from "../../shared/portal/testkit/scripted-portal.ts";
 import type { SourceEvent } from "../../shared/rpc-client/endpoint/endpoint.ts";
 import { openStore } from "../../shared/storage/open.ts";
 import { describeThorough } from "../../shared/testkit/describe.ts";
@@ -186,7 +188,10 @@ describeThorough("evm-dex ingest: history", () => {
     }
   });
 
-  it("ends the same where a thread of its own indexes each chunk", async () => {
+  it("ends the same where a thread of its own indexes each chunk, which asks a portal at the pace of the process", async () => {
+    const portal = await startScriptedPortal();
+    portal.play(sendStatus(404, "no such dataset"));
+    const pace = createPaceMemory();
     const dataDir = await mkdtemp(join(tmpdir(), "chaintables-threads-"));
     const store = await openStore({ service: "evm-dex", dataDir });
     const grown = await startTestIngest(chain, { startBlock, store });
@@ -195,7 +200,10 @@ describeThorough("evm-dex ingest: history", () => {
       const context = growing(grown);
       const lines: string[] = [];
       const events: SourceEvent[] = [];
-      const task = { store: { dataDir }, folder, urls: [chain.url], chain: context.chain };
+      const task = {
+        ...{ store: { dataDir }, folder, urls: [chain.url], chain: context.chain },
+        portal: { url: portal.url, options: { pace } },
+      };
       await growHistory({
         ...context,
         runChunk: runChunksInThreads({
@@ -206,9 +214,12 @@ describeThorough("evm-dex ingest: history", () => {
         }),
       });
       expect(lines.join("\n")).not.to.contain("main thread");
+      expect(lines).to.include("the portal is set aside: reading goes on by JSON-RPC");
+      expect(Number(pace[0])).to.be.greaterThan(0);
       expect(events.length).to.be.greaterThan(0);
       expectSameStore(await rowsOf(grown), fresh);
     } finally {
+      await portal.close();
       await grown.close();
       await store.close();
       await rm(dataDir, { recursive: true, force: true });

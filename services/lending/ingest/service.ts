@@ -5,6 +5,7 @@ import { createEvmSource, type SourceLog } from "../../shared/evm/source/source.
 import { INGEST_SETTINGS, type Ingest, openIngest } from "../../shared/ingest/open-ingest.ts";
 import { closeOnAbort } from "../../shared/ingest/run-ingest.ts";
 import type { ProgressLabels } from "../../shared/ingest-status/progress-line.ts";
+import { createPaces } from "../../shared/portal/pace.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
 import {
   ConfigError,
@@ -22,7 +23,12 @@ import { COLLECTIONS } from "../store/collections.ts";
 import { type ChainMetrics, lendingMetrics } from "./metrics.ts";
 import { runChain } from "./run-chain.ts";
 
-const SETTINGS_READ = [...INGEST_SETTINGS, "LENDING_REFRESH_SECONDS", "HEAD_POLL_MS"] as const;
+const SETTINGS_READ = [
+  ...INGEST_SETTINGS,
+  "LENDING_REFRESH_SECONDS",
+  "HEAD_POLL_MS",
+  "PORTAL_REQUESTS_PER_SECOND",
+] as const;
 
 interface ChainToRun {
   readonly chain: ChainDeployments;
@@ -56,10 +62,11 @@ export async function startIngest(
     );
   const metricsOf = lendingMetrics(ingest.metrics);
   const { LENDING_REFRESH_SECONDS: refreshSeconds, HEAD_POLL_MS: pollMs } = settings;
+  const paceOf = createPaces(settings.PORTAL_REQUESTS_PER_SECOND);
   return ingest.run(
     toRun.map((each) => (signal) => {
       const metrics = metricsOf(each.chain.chainId);
-      return indexChain(ingest, each, { refreshSeconds, pollMs, metrics, signal });
+      return indexChain(ingest, each, { refreshSeconds, pollMs, paceOf, metrics, signal });
     }),
   );
 }
@@ -88,9 +95,15 @@ function chainsToRun(
 async function indexChain(
   ingest: Ingest,
   { chain, urls, portalUrl }: ChainToRun,
-  options: { refreshSeconds: number; pollMs: number; metrics: ChainMetrics; signal: AbortSignal },
+  options: {
+    refreshSeconds: number;
+    pollMs: number;
+    paceOf: ReturnType<typeof createPaces>;
+    metrics: ChainMetrics;
+    signal: AbortSignal;
+  },
 ): Promise<void> {
-  const { refreshSeconds, pollMs, metrics, signal } = options;
+  const { refreshSeconds, pollMs, paceOf, metrics, signal } = options;
   const { store } = ingest;
   const { chainId, name } = chain;
   const log = ingest.log.child({ chainId });
@@ -106,7 +119,9 @@ async function indexChain(
   const nodes = watchHeads(live, { pollMs, withSenders: false, log: warn });
   const source = closeOnAbort(
     signal,
-    portalUrl === undefined ? nodes : withPortal(nodes, { url: portalUrl, log: warn }),
+    portalUrl === undefined
+      ? nodes
+      : withPortal(nodes, { url: portalUrl, log: warn, options: paceOf(portalUrl) }),
   );
   try {
     await ingest.runAsLeader({ chainId, log, reporter, signal, readHead: source.head }, (lead) =>

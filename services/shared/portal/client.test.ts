@@ -30,6 +30,7 @@ describe("createPortalClient", () => {
     clock = {
       ...systemClock,
       now: () => systemClock.now() + skippedMs,
+      wallNow: () => systemClock.wallNow() + skippedMs,
       async sleep(ms, ended) {
         // Timeouts are longer than any pause of these tests: they take their time.
         if (ms >= 30_000) return systemClock.sleep(ms, ended);
@@ -248,6 +249,7 @@ describe("createPortalClient", () => {
     const slow: Clock = {
       ...clock,
       now: () => now,
+      wallNow: () => now,
       async sleep(ms, ended) {
         if (ms >= 20_000) return systemClock.sleep(ms, ended);
         now += ms;

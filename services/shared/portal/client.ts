@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../rpc-client/endpoint/clock.ts";
 import { createExchange, describeFailure, type Exchange, type PortalFetch } from "./exchange.ts";
 import { type PortalBlockId, PortalFailure } from "./failures.ts";
-import { createPace } from "./pace.ts";
+import { createPace, type PaceMemory } from "./pace.ts";
 import { readRefusal } from "./refusal.ts";
 import { type PortalLine, readStream, type StreamRequest } from "./stream.ts";
 import { createTries } from "./tries.ts";
@@ -13,8 +13,10 @@ export interface PortalOptions {
   readonly timeoutMs?: number;
   /** A stream that brings no whole line for so long is asked again; default 60,000. */
   readonly idleMs?: number;
-  /** Between two requests; default 500, the half of what the public portal allows. */
+  /** Between two requests; default 500, what the public portal allows one address. */
   readonly gapMs?: number;
+  /** Shared by all clients of this process that ask the same host; absent = this client alone has its gaps. */
+  readonly pace?: PaceMemory;
   /** Injected by tests. */
   readonly clock?: Clock;
   readonly fetch?: PortalFetch;
@@ -56,7 +58,7 @@ export function createPortalClient(url: string, options: PortalOptions = {}): Po
     timeoutMs,
   });
   const { host, redact } = exchange;
-  const pace = createPace(clock, options.gapMs ?? 500);
+  const pace = createPace(clock, options.gapMs ?? 500, options.pace);
   let highest: PortalBlockId | undefined;
 
   /** An archive may answer with an older head than real time did before. */

@@ -8,14 +8,60 @@ export interface Pace {
   holdOff(ms: number): void;
 }
 
-export function createPace(clock: Clock, gapMs: number): Pace {
-  let freeAt = clock.now();
+/**
+ * When the next request may be sent, in milliseconds of the wall clock: the only one that all threads share. Whoever asks the
+ * same portal shares the memory, since the portal counts an address and not a thread.
+ */
+export type PaceMemory = BigInt64Array<SharedArrayBuffer>;
+
+export function createPaceMemory(): PaceMemory {
+  return new BigInt64Array(new SharedArrayBuffer(8));
+}
+
+/** How often a portal may be asked. */
+export interface PaceOptions {
+  /** Between two requests. */
+  readonly gapMs: number;
+  readonly pace: PaceMemory;
+}
+
+/** The pace of each portal by its URL: one for each host, whatever its datasets. For all clients of a process. */
+export function createPaces(requestsPerSecond: number): (url: string) => PaceOptions {
+  const paces = new Map<string, PaceOptions>();
+  return (url) => {
+    const { host } = new URL(url);
+    const pace = paces.get(host) ?? {
+      gapMs: Math.ceil(1_000 / requestsPerSecond),
+      pace: createPaceMemory(),
+    };
+    paces.set(host, pace);
+    return pace;
+  };
+}
+
+/** Nobody holds off for longer (tries.ts): a time further ahead is from before the clock was set back. */
+const LONGEST_MS = 90_000;
+
+export function createPace(clock: Clock, gapMs: number, memory: PaceMemory = createPaceMemory()): Pace {
   let queue = Promise.resolve();
+
+  /** Takes the turn and returns 0, or returns for how long there is none. */
+  function take(): number {
+    for (;;) {
+      const [now, freeAt] = [Math.round(clock.wallNow()), Atomics.load(memory, 0)];
+      const leftMs = Number(freeAt) - now;
+      if (leftMs > 0 && leftMs <= LONGEST_MS) return leftMs;
+      if (Atomics.compareExchange(memory, 0, freeAt, BigInt(now + gapMs)) === freeAt) return 0;
+    }
+  }
 
   async function wait(signal: AbortSignal): Promise<void> {
     // What is said while this one waits holds it, too.
-    while (clock.now() < freeAt && !signal.aborted) await clock.sleep(freeAt - clock.now(), signal);
-    if (!signal.aborted) freeAt = clock.now() + gapMs;
+    while (!signal.aborted) {
+      const leftMs = take();
+      if (leftMs === 0) return;
+      await clock.sleep(leftMs, signal);
+    }
   }
 
   return {
@@ -25,7 +71,11 @@ export function createPace(clock: Clock, gapMs: number): Pace {
       return turn;
     },
     holdOff(ms) {
-      freeAt = Math.max(freeAt, clock.now() + ms);
+      const until = BigInt(Math.round(clock.wallNow() + ms));
+      for (;;) {
+        const freeAt = Atomics.load(memory, 0);
+        if (freeAt >= until || Atomics.compareExchange(memory, 0, freeAt, until) === freeAt) return;
+      }
     },
   };
 }

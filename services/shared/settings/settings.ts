@@ -175,6 +175,13 @@ export const SETTINGS = {
     meaning:
       "Folder where the ingest of EVM DEXes keeps each final day's events, LP events and prices as Parquet files before they are removed; unset = none",
   },
+  PORTAL_REQUESTS_PER_SECOND: {
+    parse: integer({ min: 1, max: 1_000 }),
+    default: "2",
+    usedBy: ["ingest"],
+    meaning:
+      "Requests a second to one portal at most, of all threads of an ingest together (EVM_PORTAL_<chain>, SOLANA_PORTAL). The public portal allows an address two; for one of your own 50 are none too many",
+  },
   HEAD_POLL_MS: {
     parse: integer({ min: 50, max: 600_000 }),
     default: "250",

@@ -1,6 +1,7 @@
 import { INGEST_SETTINGS, type Ingest, openIngest } from "../../shared/ingest/open-ingest.ts";
 import { closeOnAbort } from "../../shared/ingest/run-ingest.ts";
 import type { ProgressLabels } from "../../shared/ingest-status/progress-line.ts";
+import { createPaces } from "../../shared/portal/pace.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
 import { collectConfigErrors, type Environment } from "../../shared/settings/env.ts";
 import { rejectMisspeltSettings } from "../../shared/settings/misspelt-settings.ts";
@@ -24,6 +25,7 @@ const SETTINGS_READ = [
   "SOLANA_RAW_DAYS",
   "SOLANA_HOLDERS",
   "SOLANA_PORTAL",
+  "PORTAL_REQUESTS_PER_SECOND",
 ] as const;
 
 /**
@@ -53,13 +55,17 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     log.warn("SOLANA_RPC names no RPC endpoint: Solana is not indexed");
     return ingest.run([]);
   }
+  const { SOLANA_PORTAL: portalUrl, PORTAL_REQUESTS_PER_SECOND: portalPace } = settings;
   const withHolders = settings.SOLANA_HOLDERS === "on";
   const options = {
     metrics,
     kept,
     withHolders,
     stream: endpoint && { endpoint, withHolders },
-    portal: settings.SOLANA_PORTAL === undefined ? undefined : { url: settings.SOLANA_PORTAL, withHolders },
+    portal:
+      portalUrl === undefined
+        ? undefined
+        : { url: portalUrl, withHolders, ...createPaces(portalPace)(portalUrl) },
     startSlot: settings.START_BLOCK_SOLANA,
     rawDays: settings.SOLANA_RAW_DAYS,
   };

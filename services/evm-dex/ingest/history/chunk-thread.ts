@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from "node:os";
 import type { Worker } from "node:worker_threads";
+import type { ThreadPortal } from "../../../shared/evm/thread/thread-messages.ts";
 import type { SyncLog } from "../../../shared/index/follow-head.ts";
 import { createThread, createThreadClient } from "../../../shared/process/thread-work.ts";
 import type { SourceEvent } from "../../../shared/rpc-client/endpoint/endpoint.ts";
@@ -17,7 +18,7 @@ export interface ChunkTask {
   readonly store: { readonly dataDir: string; readonly mongodbUrl?: string | undefined };
   readonly folder: string;
   readonly urls: readonly string[];
-  readonly portalUrl?: string | undefined;
+  readonly portal?: ThreadPortal | undefined;
   readonly chain: ChainDeployments;
   readonly maxAddresses?: number | undefined;
 }

@@ -12,11 +12,10 @@ import { runChunksHere } from "./run-chunk.ts";
 import type { PlannedChunk } from "./scratch.ts";
 
 serveThread<ChunkTask, PlannedChunk>({
-  start({ store: { dataDir, mongodbUrl }, folder, urls, portalUrl, chain, maxAddresses }, post) {
+  start({ store: { dataDir, mongodbUrl }, folder, urls, portal, chain, maxAddresses }, post) {
     const send = (message: ChunkMessage) => post(message);
     const log: SourceLog = (message, fields) => send({ kind: "log", level: "warn", message, fields });
     const onEvent = (event: SourceEvent) => send({ kind: "event", event });
-    const portal = portalUrl === undefined ? undefined : { url: portalUrl };
     const config: ThreadConfig = { chainId: chain.chainId, urls, log, onEvent, portal };
     const nodes = createEvmSource(config);
     const source = portal === undefined ? nodes : withPortal(nodes, { ...portal, log });

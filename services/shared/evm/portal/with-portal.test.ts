@@ -67,6 +67,7 @@ describe("withPortal", () => {
     const clock: Clock = {
       ...systemClock,
       now: () => systemClock.now() + skippedMs,
+      wallNow: () => systemClock.wallNow() + skippedMs,
       async sleep(ms, signal) {
         // Time limits are longer than pauses.
         if (ms >= 20_000) return systemClock.sleep(ms, signal);

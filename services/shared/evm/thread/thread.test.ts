@@ -4,6 +4,8 @@ import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { afterEach, beforeEach, describe, it } from "mocha";
+import { createPaceMemory } from "../../portal/pace.ts";
+import { sendStatus, startScriptedPortal } from "../../portal/testkit/scripted-portal.ts";
 import type { RpcCall } from "../../rpc-client/endpoint/transport.ts";
 import { RpcFailure } from "../../rpc-client/testkit/fake-network.ts";
 import { type EvmSource, RangeTooLarge, UpstreamError } from "../port.ts";
@@ -156,6 +158,22 @@ describe("readInThread", () => {
     expect(await reader.logs(RANGE, FILTER)).to.have.length(40);
     expect(calledHere).to.deep.equal(["logs"]);
     expect(lines).to.have.length(1);
+  });
+
+  it("asks a portal at the pace of all who share its memory", async () => {
+    const portal = await startScriptedPortal();
+    portal.play(sendStatus(404, "no such dataset"));
+    const pace = createPaceMemory();
+    try {
+      reader = readInThread(local, { ...config, portal: { url: portal.url, options: { pace } } });
+      await waitForThread();
+      const { signal } = new AbortController();
+      for await (const _ of reader.history?.(RANGE, FILTER, signal) ?? []) expect.fail("404 has no blocks");
+      expect(portal.asked).to.have.length(1);
+      expect(Number(pace[0])).to.be.greaterThan(0);
+    } finally {
+      await portal.close();
+    }
   });
 
   it("rejects pending calls when it is closed, and leaves the other source open", async () => {

@@ -10,7 +10,7 @@ import { listStreamedAccounts } from "./stream-task.ts";
 /** The portal that a reader uses: plain data, for the reading thread. */
 export interface PortalTask
   extends Pick<PortalHistoryOptions, "withHolders" | "proofEvery" | "pieceBlocks" | "asideMs">,
-    Pick<PortalOptions, "gapMs" | "idleMs" | "timeoutMs"> {
+    Pick<PortalOptions, "gapMs" | "pace" | "idleMs" | "timeoutMs"> {
   /** The dataset's base URL. */
   readonly url: string;
 }
