@@ -87,21 +87,21 @@ describe("Unwritten", () => {
       while (!unwritten.isDue({ events: pools, pools, known })) pools += 100;
       return pools;
     };
-    expect([10_000, 300_000, 500_000].map(poolsUntilDue)).to.deep.equal([39_600, 26_700, 17_800]);
+    expect([10_000, 300_000, 500_000].map(poolsUntilDue)).to.deep.equal([32_900, 20_000, 11_200]);
     // However many are known, some wait.
     expect(poolsUntilDue(5_000_000)).to.equal(MANY_POOLS);
     expect(unwritten.isDue({ ...few, events: 200_000 })).to.equal(true);
     expect(unwritten.isDue({ ...few, events: 199_999 })).to.equal(false);
     // Events take memory too.
-    expect(unwritten.isDue({ events: 99_000, pools: 20_000, known: 20_000 })).to.equal(true);
-    expect(unwritten.isDue({ events: 98_000, pools: 20_000, known: 20_000 })).to.equal(false);
+    expect(unwritten.isDue({ events: 71_000, pools: 20_000, known: 20_000 })).to.equal(true);
+    expect(unwritten.isDue({ events: 70_000, pools: 20_000, known: 20_000 })).to.equal(false);
     // Objects of the heap.
     const ofObjects = new Unwritten(patienceOver({ engine: "mongodb" }));
     ofObjects.add(indexerOf(), batchOf(1, 1));
     expect(ofObjects.isDue({ ...few, events: MOST_EVENTS })).to.equal(true);
     expect(ofObjects.isDue({ ...few, events: MOST_EVENTS - 1 })).to.equal(false);
-    expect(ofObjects.isDue({ events: 29_000, pools: 29_000, known: 29_000 })).to.equal(false);
-    expect(ofObjects.isDue({ events: 31_000, pools: 31_000, known: 31_000 })).to.equal(true);
+    expect(ofObjects.isDue({ events: 24_000, pools: 24_000, known: 24_000 })).to.equal(false);
+    expect(ofObjects.isDue({ events: 26_000, pools: 26_000, known: 26_000 })).to.equal(true);
   });
 
   it("is due half a minute after the first batch, however slow its source is", () => {
