@@ -11,8 +11,8 @@ export const MOST_EVENTS = 40_000;
 export const MANY_POOLS = 5_000;
 export const LEAST_OF_A_POOL = 3;
 /**
- * So long at most events wait for others, also where the source is slow: a write of few events costs an event's share of the
- * disk's wear ten times (decision 148). A kill has that much read again.
+ * So long at most events wait for others, also where the source is slow: written each quarter of a second, a day of Base was 116 GB
+ * in place of some 30 (decision 148). A kill has that much read again.
  */
 const MOST_MS = 30_000;
 

@@ -59,6 +59,11 @@ describe("createPace", () => {
     expect(clock.ms).to.equal(2_000_000_000 - 3_600_000);
     await pace.next(signal);
     expect(clock.ms).to.equal(2_000_000_000 - 3_600_000 + 500);
+    clock.ms -= 3_600_000;
+    pace.holdOff(7_000);
+    const setBack = clock.ms;
+    await pace.next(signal);
+    expect(clock.ms).to.equal(setBack + 7_000);
   });
 
   it("ends with the signal, and takes no turn then", async () => {

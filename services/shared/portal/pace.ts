@@ -45,21 +45,25 @@ const LONGEST_MS = 90_000;
 export function createPace(clock: Clock, gapMs: number, memory: PaceMemory = createPaceMemory()): Pace {
   let queue = Promise.resolve();
 
-  /** Takes the turn and returns 0, or returns for how long there is none. */
-  function take(): number {
+  /**
+   * Lets nobody send for `ms` from now on, if that `isDue` by the time for which nobody may as it is. Returns that time; 0 or
+   * less = anybody may.
+   */
+  function hold(ms: number, isDue: (leftMs: number) => boolean): number {
     for (;;) {
       const [now, freeAt] = [Math.round(clock.wallNow()), Atomics.load(memory, 0)];
-      const leftMs = Number(freeAt) - now;
-      if (leftMs > 0 && leftMs <= LONGEST_MS) return leftMs;
-      if (Atomics.compareExchange(memory, 0, freeAt, BigInt(now + gapMs)) === freeAt) return 0;
+      const ahead = Number(freeAt) - now;
+      const leftMs = ahead > LONGEST_MS ? 0 : ahead;
+      if (!isDue(leftMs)) return leftMs;
+      if (Atomics.compareExchange(memory, 0, freeAt, BigInt(now + Math.round(ms))) === freeAt) return leftMs;
     }
   }
 
   async function wait(signal: AbortSignal): Promise<void> {
     // What is said while this one waits holds it, too.
     while (!signal.aborted) {
-      const leftMs = take();
-      if (leftMs === 0) return;
+      const leftMs = hold(gapMs, (left) => left <= 0);
+      if (leftMs <= 0) return;
       await clock.sleep(leftMs, signal);
     }
   }
@@ -71,11 +75,7 @@ export function createPace(clock: Clock, gapMs: number, memory: PaceMemory = cre
       return turn;
     },
     holdOff(ms) {
-      const until = BigInt(Math.round(clock.wallNow() + ms));
-      for (;;) {
-        const freeAt = Atomics.load(memory, 0);
-        if (freeAt >= until || Atomics.compareExchange(memory, 0, freeAt, until) === freeAt) return;
-      }
+      hold(ms, (leftMs) => leftMs < ms);
     },
   };
 }
