@@ -87,7 +87,7 @@ describe("Unwritten", () => {
       while (!unwritten.isDue({ events: pools, pools, known })) pools += 100;
       return pools;
     };
-    expect([10_000, 300_000, 500_000].map(poolsUntilDue)).to.deep.equal([32_900, 20_000, 11_200]);
+    expect([10_000, 300_000, 500_000].map(poolsUntilDue)).to.deep.equal([36_100, 24_300, 16_200]);
     // However many are known, some wait.
     expect(poolsUntilDue(5_000_000)).to.equal(MANY_POOLS);
     expect(unwritten.isDue({ ...few, events: 200_000 })).to.equal(true);
@@ -100,8 +100,8 @@ describe("Unwritten", () => {
     ofObjects.add(indexerOf(), batchOf(1, 1));
     expect(ofObjects.isDue({ ...few, events: MOST_EVENTS })).to.equal(true);
     expect(ofObjects.isDue({ ...few, events: MOST_EVENTS - 1 })).to.equal(false);
-    expect(ofObjects.isDue({ events: 24_000, pools: 24_000, known: 24_000 })).to.equal(false);
-    expect(ofObjects.isDue({ events: 26_000, pools: 26_000, known: 26_000 })).to.equal(true);
+    expect(ofObjects.isDue({ events: 29_000, pools: 29_000, known: 29_000 })).to.equal(false);
+    expect(ofObjects.isDue({ events: 31_000, pools: 31_000, known: 31_000 })).to.equal(true);
   });
 
   it("is due half a minute after the first batch, however slow its source is", () => {
