@@ -21,12 +21,16 @@ import { usersOf, writeHistory } from "./synthetic/pool-history.ts";
 import { CHAIN_ID, createMarket, streamBlocks } from "./synthetic/pool-market.ts";
 
 const SIZES = {
-  pools: { known: 500_000, active: 300_000, rows: 3_000_000, stream: 200_000 },
-  "pools-100k": { known: 166_667, active: 100_000, rows: 30_000_000, stream: 400_000 },
-  "pools-10k": { known: 20_000, active: 10_000, rows: 3_000_000, stream: 600_000 },
+  pools: { known: 500_000, active: 300_000, rows: 3_000_000, stream: 200_000, perCpuSecond: undefined },
+  "pools-100k": { known: 166_667, active: 100_000, rows: 30_000_000, stream: 400_000, perCpuSecond: 12_000 },
+  "pools-10k": { known: 20_000, active: 10_000, rows: 3_000_000, stream: 600_000, perCpuSecond: 20_000 },
 } as const;
 const BENCH = (process.argv[2] ?? "pools") as keyof typeof SIZES;
 const SIZE = SIZES[BENCH];
+/** Events that are to be added and written, where the size has such a goal and is not changed. */
+const PER_CPU_SECOND = ["BENCH_POOLS", "BENCH_ROWS"].some((name) => name in process.env)
+  ? undefined
+  : SIZE.perCpuSecond;
 const ACTIVE = Number(process.env.BENCH_POOLS ?? SIZE.active);
 const KNOWN = Number(process.env.BENCH_KNOWN ?? knownBeside(ACTIVE));
 const ROWS = Number(process.env.BENCH_ROWS ?? SIZE.rows);
@@ -38,7 +42,7 @@ const PER_BLOCK = 200;
 const HEAD_BLOCKS = 250;
 /** Of Base. */
 const BLOCKS_A_DAY = 43_200;
-const GOALS = { startS: 5, memoryMb: 400, eventsPerCpuS: ACTIVE > 10_000 ? 12_000 : 20_000, reorgS: 1 };
+const GOALS = { startS: 5, memoryMb: 400, reorgS: 1 };
 
 const folder = process.env.BENCH_KEEP ?? (await mkdtemp(join(tmpdir(), "chaintables-bench-pools-")));
 mkdirSync(folder, { recursive: true });
@@ -133,7 +137,7 @@ function report(run: Record<string, number>): void {
       name: `${ROWS / 1e6} million rows stored, ${at}`,
       value: run.eventsPerCpuSecond as number,
       unit: "events a CPU second",
-      goal: { atLeast: GOALS.eventsPerCpuS },
+      ...(PER_CPU_SECOND !== undefined && { goal: { atLeast: PER_CPU_SECOND } }),
     },
     {
       name: `written at the head, ${PER_BLOCK} events a block every two seconds`,
