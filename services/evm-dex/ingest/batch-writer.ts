@@ -33,6 +33,8 @@ export interface BatchWriterDeps extends PipelineDeps, Pick<SyncContext, "signal
   readonly afterBatch?: (batch: WrittenBatch) => Promise<void>;
   /** Whether `afterBatch` has anything to do; absent = always. */
   readonly isAfterBatchDue?: (batch: WrittenBatch) => boolean;
+  /** Longest that events of a backfill wait for a write; absent = as by patienceOver. */
+  readonly backfillWriteMs?: number | undefined;
   /** Writes a long run of blocks, closed after it. Absent = the store itself does. */
   readonly openBulkWriter?: () => BulkWriter;
 }
@@ -68,7 +70,7 @@ export class BatchWriter {
     at: { checkpoint: CheckpointRow; pipeline: IngestPipeline; finality: Finality },
   ) {
     this.#deps = deps;
-    this.#unwritten = new Unwritten(patienceOver(deps.store));
+    this.#unwritten = new Unwritten(patienceOver(deps.store, deps.backfillWriteMs));
     this.#finality = at.finality;
     this.#checkpoint = at.checkpoint;
     this.#pipeline = at.pipeline;

@@ -43,6 +43,8 @@ export interface RunChainOptions {
   readonly keeping: KeepingOptions;
   /** Contracts that one eth_getLogs may name. */
   readonly maxAddresses?: number;
+  /** See BatchWriterDeps. */
+  readonly backfillWriteMs?: number;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly guard: Guard;
@@ -116,6 +118,7 @@ async function indexOnce(
         guard,
         gauges: options.gauges,
         maxAddresses: options.maxAddresses,
+        backfillWriteMs: options.backfillWriteMs,
         ...(bulk && { openBulkSource: bulk.open }),
         log: syncLog,
         ...(snapshots && { onHead: (head) => snapshots.onHead(head) }),

@@ -38,6 +38,7 @@ const SETTINGS_READ = [
   "WALLETS_PER_HOUR",
   "MAX_LOG_ADDRESSES",
   "PORTAL_REQUESTS_PER_SECOND",
+  "BACKFILL_WRITE_MS",
   "HISTORY_DAYS",
   "HISTORY_DIR",
   "HISTORY_THREADS",
@@ -96,6 +97,7 @@ export async function startIngest(env: Environment): Promise<Stoppable> {
     stores: { dataDir: settings.DATA_DIR, mongodbUrl: settings.MONGODB_URL },
     keeping: { rawDays: settings.EVM_RAW_DAYS, archiveDir: settings.ARCHIVE_DIR },
     pollMs: settings.HEAD_POLL_MS,
+    backfillWriteMs: settings.BACKFILL_WRITE_MS,
     paceOf: createPaces(settings.PORTAL_REQUESTS_PER_SECOND),
   };
   return ingest.run(
@@ -147,11 +149,13 @@ async function indexChain(
     stores: ChunkTask["store"];
     keeping: KeepingOptions;
     pollMs: number;
+    backfillWriteMs: number;
     paceOf: ReturnType<typeof createPaces>;
     signal: AbortSignal;
   },
 ): Promise<void> {
   const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, pollMs, paceOf, signal } = options;
+  const { backfillWriteMs } = options;
   const { history, stores, keeping } = options;
   const { store, metrics } = ingest;
   const { chainId, name } = chain;
@@ -183,6 +187,7 @@ async function indexChain(
         inactivePoolsPerSecond,
         walletsPerHour,
         maxAddresses,
+        backfillWriteMs,
         history: {
           ...history,
           days: history.days ?? (portal === undefined ? HISTORY_DAYS.byNodes : HISTORY_DAYS.byPortal),

@@ -128,6 +128,12 @@ describe("Unwritten", () => {
     }
   });
 
+  it("is due sooner over an index where that is wanted", () => {
+    const unwritten = new Unwritten(patienceOver({ engine: "sqlite" }, 0));
+    unwritten.add(indexerOf(), batchOf(1, 1));
+    expect(unwritten.isDue(few)).to.equal(true);
+  });
+
   it("is broken after a failed batch, and gives nothing until it is cleared", () => {
     const unwritten = new Unwritten();
     unwritten.add(indexerOf(), batchOf(1, 3));

@@ -48,8 +48,8 @@ const OVER_AN_INDEX: Patience = { mostEvents: 200_000, mostBytes: MOST_BYTES };
 /** The same where rows wait as objects. */
 const OVER_AN_INDEX_OF_OBJECTS: Patience = { mostBytes: MOST_BYTES, eventBytes: EVENT_OBJECT_BYTES };
 
-export function patienceOver({ engine }: Pick<Store, "engine">): Patience {
-  return engine === "sqlite" ? OVER_AN_INDEX : OVER_AN_INDEX_OF_OBJECTS;
+export function patienceOver({ engine }: Pick<Store, "engine">, mostMs = MOST_MS): Patience {
+  return { ...(engine === "sqlite" ? OVER_AN_INDEX : OVER_AN_INDEX_OF_OBJECTS), mostMs };
 }
 
 /** Whether what waits is enough for a write. */

@@ -23,8 +23,9 @@ const INGEST = new URL("../ingest/main.ts", import.meta.url);
 const KILLS = Number(process.env.TEST_KILLS ?? 10);
 /** Small ranges make many writes, so that kills fall between and into them. */
 const RANGE_LIMIT = 12;
-/** Reading is the slower part of the backfill then, which so writes four times a second. */
+/** The backfill takes long enough to be killed on its way. */
 const LATENCY_MS = 40;
+const WRITE_MS = "250";
 // Enough of them for kills between and into these writes.
 const BLOCKS = KILLS < 50 ? 1_300 : 1_600;
 /** Blocks between two kills at most: together they lead from the backfill to the head. */
@@ -63,6 +64,7 @@ describeThoroughRounds(KILLS, "evm-dex ingest: SIGKILL", () => {
       START_BLOCK_8453: "0",
       DATA_DIR: dataDir,
       DEPLOYMENTS_FILE: chain.deploymentsFile,
+      BACKFILL_WRITE_MS: WRITE_MS,
     };
     const random = createRandom(4);
     const blocksAtKill: number[] = [];

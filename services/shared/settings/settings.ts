@@ -182,6 +182,13 @@ export const SETTINGS = {
     meaning:
       "Requests a second to one portal at most, of all threads of an ingest together (EVM_PORTAL_<chain>, SOLANA_PORTAL). The public portal allows an address two; for one of your own 50 are none too many",
   },
+  BACKFILL_WRITE_MS: {
+    parse: integer({ min: 50, max: 600_000 }),
+    default: "30000",
+    usedBy: ["ingest"],
+    meaning:
+      "Longest that events which evm-dex catches up with wait for a write, in milliseconds; enough of them are written sooner, and at the head each block is. A kill has as much reading done again; more often writes more bytes: 250 wrote four times as many",
+  },
   HEAD_POLL_MS: {
     parse: integer({ min: 50, max: 600_000 }),
     default: "250",
