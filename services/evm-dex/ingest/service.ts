@@ -10,7 +10,7 @@ import { INGEST_SETTINGS, type Ingest, openIngest } from "../../shared/ingest/op
 import { closeOnAbort } from "../../shared/ingest/run-ingest.ts";
 import type { ProgressLabels } from "../../shared/ingest-status/progress-line.ts";
 import type { Log } from "../../shared/logging/log.ts";
-import { createPaces } from "../../shared/portal/pace.ts";
+import { createPaces, type PaceOf } from "../../shared/portal/pace.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
 import {
   ConfigError,
@@ -150,13 +150,12 @@ async function indexChain(
     keeping: KeepingOptions;
     pollMs: number;
     backfillWriteMs: number;
-    paceOf: ReturnType<typeof createPaces>;
+    paceOf: PaceOf;
     signal: AbortSignal;
   },
 ): Promise<void> {
   const { cache, inactivePoolsPerSecond, walletsPerHour, maxAddresses, pollMs, paceOf, signal } = options;
-  const { backfillWriteMs } = options;
-  const { history, stores, keeping } = options;
+  const { history, stores, keeping, backfillWriteMs } = options;
   const { store, metrics } = ingest;
   const { chainId, name } = chain;
   const log = ingest.log.child({ chainId });

@@ -33,7 +33,7 @@ export interface Patience {
   readonly mostBytes?: number;
   /** Of an event; absent = its row waits in a file. */
   readonly eventBytes?: number;
-  readonly mostMs?: number;
+  readonly mostMs?: number | undefined;
 }
 
 /** With this a whole day of Base takes less than 400 MB in all, and so does an ingest of 300,000 pools with events (decisions 144 and 148). */
@@ -48,7 +48,7 @@ const OVER_AN_INDEX: Patience = { mostEvents: 200_000, mostBytes: MOST_BYTES };
 /** The same where rows wait as objects. */
 const OVER_AN_INDEX_OF_OBJECTS: Patience = { mostBytes: MOST_BYTES, eventBytes: EVENT_OBJECT_BYTES };
 
-export function patienceOver({ engine }: Pick<Store, "engine">, mostMs = MOST_MS): Patience {
+export function patienceOver({ engine }: Pick<Store, "engine">, mostMs?: number): Patience {
   return { ...(engine === "sqlite" ? OVER_AN_INDEX : OVER_AN_INDEX_OF_OBJECTS), mostMs };
 }
 

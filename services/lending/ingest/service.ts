@@ -5,7 +5,7 @@ import { createEvmSource, type SourceLog } from "../../shared/evm/source/source.
 import { INGEST_SETTINGS, type Ingest, openIngest } from "../../shared/ingest/open-ingest.ts";
 import { closeOnAbort } from "../../shared/ingest/run-ingest.ts";
 import type { ProgressLabels } from "../../shared/ingest-status/progress-line.ts";
-import { createPaces } from "../../shared/portal/pace.ts";
+import { createPaces, type PaceOf } from "../../shared/portal/pace.ts";
 import type { Stoppable } from "../../shared/process/process.ts";
 import {
   ConfigError,
@@ -98,7 +98,7 @@ async function indexChain(
   options: {
     refreshSeconds: number;
     pollMs: number;
-    paceOf: ReturnType<typeof createPaces>;
+    paceOf: PaceOf;
     metrics: ChainMetrics;
     signal: AbortSignal;
   },

@@ -1,22 +1,19 @@
 import { type Clock, systemClock } from "../rpc-client/endpoint/clock.ts";
 import { createExchange, describeFailure, type Exchange, type PortalFetch } from "./exchange.ts";
 import { type PortalBlockId, PortalFailure } from "./failures.ts";
-import { createPace, type PaceMemory } from "./pace.ts";
+import { createPace, type PaceOptions } from "./pace.ts";
 import { readRefusal } from "./refusal.ts";
 import { type PortalLine, readStream, type StreamRequest } from "./stream.ts";
 import { createTries } from "./tries.ts";
 import { isObject, type Passing, parseBlockId } from "./verdict.ts";
 import { readSmallBody } from "./within.ts";
 
-export interface PortalOptions {
+/** Without a pace the client has two requests a second of its own: what the public portal allows one address. */
+export interface PortalOptions extends Partial<PaceOptions> {
   /** To the head of an answer; default 20,000. */
   readonly timeoutMs?: number;
   /** A stream that brings no whole line for so long is asked again; default 60,000. */
   readonly idleMs?: number;
-  /** Between two requests; default 500, what the public portal allows one address. */
-  readonly gapMs?: number;
-  /** Shared by all clients of this process that ask the same host; absent = this client alone has its gaps. */
-  readonly pace?: PaceMemory;
   /** Injected by tests. */
   readonly clock?: Clock;
   readonly fetch?: PortalFetch;

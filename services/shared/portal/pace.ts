@@ -20,13 +20,17 @@ export function createPaceMemory(): PaceMemory {
 
 /** How often a portal may be asked. */
 export interface PaceOptions {
-  /** Between two requests. */
+  /** Milliseconds between two requests. */
   readonly gapMs: number;
+  /** Shared by all clients of a process that ask the same host. */
   readonly pace: PaceMemory;
 }
 
-/** The pace of each portal by its URL: one for each host, whatever its datasets. For all clients of a process. */
-export function createPaces(requestsPerSecond: number): (url: string) => PaceOptions {
+/** The pace of each portal by its URL: one for each host, whatever its datasets. */
+export type PaceOf = (url: string) => PaceOptions;
+
+/** For all clients of a process. */
+export function createPaces(requestsPerSecond: number): PaceOf {
   const paces = new Map<string, PaceOptions>();
   return (url) => {
     const { host } = new URL(url);
@@ -46,15 +50,15 @@ export function createPace(clock: Clock, gapMs: number, memory: PaceMemory = cre
   let queue = Promise.resolve();
 
   /**
-   * Lets nobody send for `ms` from now on, if that `isDue` by the time for which nobody may as it is. Returns that time; 0 or
-   * less = anybody may.
+   * Lets nobody send for `ms` from now on, unless nobody may for more than `mostLeftMs` as it is. Returns for how long nobody
+   * might; 0 or less = anybody might.
    */
-  function hold(ms: number, isDue: (leftMs: number) => boolean): number {
+  function hold(ms: number, mostLeftMs: number): number {
     for (;;) {
       const [now, freeAt] = [Math.round(clock.wallNow()), Atomics.load(memory, 0)];
       const ahead = Number(freeAt) - now;
       const leftMs = ahead > LONGEST_MS ? 0 : ahead;
-      if (!isDue(leftMs)) return leftMs;
+      if (leftMs > mostLeftMs) return leftMs;
       if (Atomics.compareExchange(memory, 0, freeAt, BigInt(now + Math.round(ms))) === freeAt) return leftMs;
     }
   }
@@ -62,7 +66,7 @@ export function createPace(clock: Clock, gapMs: number, memory: PaceMemory = cre
   async function wait(signal: AbortSignal): Promise<void> {
     // What is said while this one waits holds it, too.
     while (!signal.aborted) {
-      const leftMs = hold(gapMs, (left) => left <= 0);
+      const leftMs = hold(gapMs, 0);
       if (leftMs <= 0) return;
       await clock.sleep(leftMs, signal);
     }
@@ -75,7 +79,7 @@ export function createPace(clock: Clock, gapMs: number, memory: PaceMemory = cre
       return turn;
     },
     holdOff(ms) {
-      hold(ms, (leftMs) => leftMs < ms);
+      hold(ms, ms);
     },
   };
 }
